@@ -1,5 +1,6 @@
 """``make examples``: generate, run, verify and test every example below ``sql/``."""
 
+import statistics
 import subprocess
 import sys
 import time
@@ -8,6 +9,9 @@ from pathlib import Path
 
 import click
 
+from headwater.project import load_project
+from headwater.serve.commits import commits_table
+from headwater.serve.lake_reader import LakeReader
 from jobs.examples.generate import HERE, SQL, generate
 
 NAMES = tuple(sorted(path.stem for path in HERE.glob("*.sql") if path.stem != "macros"))
@@ -24,6 +28,20 @@ def headwater(project: Path, *arguments: str) -> tuple[float, bool]:
     return time.monotonic() - started, done.returncode == 0
 
 
+def delays(project: Path) -> str:
+    """Return p50 and p95 of the seconds from what a view has read to its own commit."""
+    loaded = load_project(project)
+    commits = commits_table(LakeReader(loaded.config)).to_pylist()
+    found = [
+        each["freshness"]
+        for each in commits
+        if each["view"] in loaded.catalog.views and each["freshness"] is not None
+    ]
+    if len(found) < 2:
+        return "-"
+    return f"{statistics.median(found):.1f} / {statistics.quantiles(found, n=20)[-1]:.1f}"
+
+
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice(NAMES), metavar="[NAME]...")
 @click.option("--size", type=click.Choice(["small", "full"]), default="small", show_default=True)
@@ -36,7 +54,8 @@ def examples(names: Sequence[str], size: str, seed: int) -> None:
     """
     chosen = names or NAMES
     verified = tested = 0
-    click.echo(f"{'project':<20}{'rows':>10}{'run s':>8}{'verify s':>10}{'test s':>8}  result")
+    heads = f"{'run s':>8}{'verify s':>10}{'test s':>8}{'delay s*':>14}"
+    click.echo(f"{'project':<20}{'rows':>10}{heads}  result")
     for name in chosen:
         rows = generate(name, size, seed)
         run, ran = headwater(SQL / name, "run", "--once", "--end-of-input", "--no-console")
@@ -45,7 +64,9 @@ def examples(names: Sequence[str], size: str, seed: int) -> None:
         verified += ran and equal
         tested += passed
         result = "ok" if ran and equal and passed else "FAILED"
-        click.echo(f"{name:<20}{rows:>10,}{run:>8.1f}{verify:>10.1f}{test:>8.1f}  {result}")
+        times = f"{run:>8.1f}{verify:>10.1f}{test:>8.1f}{delays(SQL / name):>14}"
+        click.echo(f"{name:<20}{rows:>10,}{times}  {result}")
+    click.echo("* from what a view has read to its own commit: p50 / p95")
     click.echo(f"projects={len(chosen)} verified={verified} tests={tested}")
     sys.exit(not len(chosen) == verified == tested)
 

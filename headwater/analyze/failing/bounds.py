@@ -31,7 +31,7 @@ _MOST_ROWS = 10**10
 
 
 def bound_of(node: exp.Expr) -> int | None:
-    """Return what the absolute value of a number is at most, of a decimal its whole part.
+    """Return what the absolute value of a number is less than.
 
     Args:
         node: a typed expression; None of one whose values nothing bounds.
@@ -52,10 +52,12 @@ def bound_of(node: exp.Expr) -> int | None:
             return _most([*values, node.args.get("default") or exp.null()], kind)
         case exp.Literal():
             return None if node.is_string else int(Decimal(node.name).copy_abs()) + 1
-        case exp.Paren() | exp.Neg() | exp.Abs() | exp.Floor() | exp.Ceil() | exp.Round():
+        case exp.Paren() | exp.Neg() | exp.Abs():
             return bound_of(node.this)
+        case exp.Floor() | exp.Ceil() | exp.Round():
+            return _rounded(bound_of(node.this))
         case exp.Cast() if t.family(type_of(node.this)) == "number":
-            return _least(bound_of(node.this), _own_bound(kind))
+            return _least(_rounded(bound_of(node.this)), _own_bound(kind))
         case exp.Add() | exp.Sub():
             left, right = bound_of(node.this), bound_of(node.expression)
             return None if left is None or right is None else left + right
@@ -67,6 +69,11 @@ def bound_of(node: exp.Expr) -> int | None:
         case exp.Mod():
             return bound_of(node.expression)
     return SMALL.get(type(node)) or _own_bound(kind)
+
+
+def _rounded(bound: int | None) -> int | None:
+    """Return the bound of what is rounded, perhaps up."""
+    return None if bound is None else bound + 1
 
 
 def _most(values: Sequence[exp.Expr], kind: exp.DataType) -> int | None:

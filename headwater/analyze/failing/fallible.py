@@ -136,7 +136,9 @@ def _cast_fails(node: exp.Expr) -> bool:
     if t.is_integer(target):
         return bound is None or bound >= LIMITS[target.this]
     precision, scale = t.digits(target)
-    return bound is None or bound >= 10 ** (precision - scale)
+    limit = 10 ** (precision - scale)
+    rounds_up = t.digits(source)[1] > scale
+    return bound is None or bound > limit or (rounds_up and bound == limit)
 
 
 def _good_literal(node: exp.Expr, target: exp.DataType) -> bool:
