@@ -25,6 +25,10 @@ from tests.serving.test_dashboards import keep_screenshot, open_dashboard, push
 pytestmark = pytest.mark.services
 
 
+LEFT_OPEN = ("feature_store",)
+"""Its input ends a week after the last payment, when no card has paid in the last hour."""
+
+
 def copied(name: str, folder: Path) -> Path:
     """Copy an example with its charts; all copies share a warehouse."""
     project = folder / name
@@ -62,8 +66,10 @@ def test_each_chart_of_an_example_shows_something(
     name: str, examples: dict[str, Path], page: Page
 ) -> None:
     generate(name, project=examples[name])
-    command = [*HEADWATER, "run", "--project", str(examples[name]), "--once", "--end-of-input"]
-    subprocess.run([*command, "--no-console"], cwd=ROOT, check=True, timeout=400)
+    command = [*HEADWATER, "run", "--project", str(examples[name]), "--once", "--no-console"]
+    if name not in LEFT_OPEN:
+        command.append("--end-of-input")
+    subprocess.run(command, cwd=ROOT, check=True, timeout=400)
     pushed = push(examples[name])
     title = next(each for each in pushed if not each.endswith(": pipeline"))
     charts, address = pushed[title]
