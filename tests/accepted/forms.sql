@@ -45,9 +45,9 @@ SELECT t.id, -i AS i FROM t ORDER BY i + id, 1 LIMIT 2;
 SELECT id, i FROM t UNION ALL SELECT id, v FROM b ORDER BY abs(i) LIMIT 2;
 SELECT id, r.p AS r FROM t ORDER BY abs(r) LIMIT 2;
 SELECT id, b.v AS v FROM t JOIN b USING (id) ORDER BY v + 1 LIMIT 2;
+SELECT k, count(*) AS i FROM t GROUP BY k ORDER BY abs(i) LIMIT 2;
 --: NOT_YET
 SELECT t.id, row_number() OVER (ORDER BY id) AS i FROM t ORDER BY abs(i) LIMIT 2;
-SELECT k, count(*) AS i FROM t GROUP BY k ORDER BY abs(i) LIMIT 2;
 SELECT DISTINCT k, i FROM t ORDER BY abs(i) LIMIT 2;
 --: AMBIGUOUS_COLUMN
 SELECT t.id, b.v AS c FROM t JOIN b USING (id) ORDER BY -v LIMIT 2;

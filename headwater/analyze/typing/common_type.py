@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
+from headwater.dialect.syntax import DIALECT
 
 _EXACT_DIGITS = 15
 """So many digits are exact in a DOUBLE."""
@@ -67,7 +68,8 @@ def align(operands: Sequence[exp.Expr], node: exp.Expr, report: Diagnostics) -> 
         operands: typed expressions, at least one.
         node: what compares them, for the place.
     """
-    operands = _with_times(operands)
+    if node.meta.get(DIALECT):
+        operands = _with_times(operands)
     first, *others = operands
     for other in others:
         if t.common_type([type_of(first), type_of(other)]) is None:
@@ -79,7 +81,7 @@ def align(operands: Sequence[exp.Expr], node: exp.Expr, report: Diagnostics) -> 
 
 
 def _with_times(operands: Sequence[exp.Expr]) -> Sequence[exp.Expr]:
-    """Give literals that are compared with times the type of those; Trino leaves that to people."""
+    """Give literals that are compared with times the type of those, as all but Trino do."""
     kinds = [type_of(item) for item in operands if t.family(type_of(item)) == "time"]
     if not kinds:
         return operands

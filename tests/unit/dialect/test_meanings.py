@@ -34,6 +34,9 @@ def value(dialect: str, expression: str) -> Any:
 @pytest.mark.parametrize(
     ("dialects", "expression", "expected"),
     [
+        ("postgres spark duckdb snowflake bigquery", "ts >= '2026-11-29'", True),
+        ("postgres spark", "ts BETWEEN '2026-11-28' AND '2026-11-29 09:00:00'", False),
+        ("postgres duckdb", "ts NOT IN ('2026-11-29', '2026-11-29 10:00:00')", False),
         ("postgres spark duckdb", "greatest(i, n)", 7),
         ("postgres spark duckdb", "least(n, j, i)", 2),
         ("postgres spark duckdb", "greatest(n, NULL)", None),
