@@ -18,6 +18,7 @@ from headwater.machine.java import find_java
 from headwater.machine.packaged_java import PACKAGE, java_home
 from headwater.serve.trino.access import with_hidden
 from headwater.serve.trino.catalog import properties_file
+from headwater.serve.trino.client import SOURCE
 from headwater.servers.service import HOST, LocalServer
 from headwater.servers.web import ask
 
@@ -124,7 +125,14 @@ class TrinoServer(LocalServer):
 
     def answers(self) -> bool:
         """Return whether it takes queries."""
-        return ask(f"{self.address}/v1/info").get("starting") is False
+        if ask(f"{self.address}/v1/info").get("starting") is not False:
+            return False
+        # it says so before it has announced itself as the node that runs queries
+        user = {"X-Trino-User": SOURCE}
+        page = ask(f"{self.address}/v1/statement", "SELECT 1", headers=user)
+        while address := page.get("nextUri"):
+            page = ask(address, headers=user)
+        return "error" not in page
 
     def _node(self, file: Path) -> list[str]:
         """The lines of a file that only Trino's own launcher reads."""
