@@ -119,14 +119,21 @@ def _read_below(
     while alias in taken:
         alias += "_"
     columns: dict[exp.Expr, exp.Alias] = {}
-    left = [join.this for join in select.args.get("joins") or []]
-    tables = [item for item in left if not isinstance(item, exp.Unnest)]
-    foreign = {id(column) for table in tables for column in table.find_all(exp.Column)}
-    for column in [each for each in select.find_all(exp.Column) if id(each) not in foreign]:
-        if column.table in names:
+    for column in list(select.find_all(exp.Column)):
+        if column.table in names and _is_of(column, select):
             item = columns.setdefault(column.copy(), named(column, f"c{len(columns) + 1}"))
             column.set("this", exp.to_identifier(item.alias))
             column.set("table", exp.to_identifier(alias))
     inner = exp.Select(from_=exp.From(this=first), joins=list(joins))
     inner.set("expressions", list(columns.values()) or [named(exp.true(), "c1")])
     return inner.subquery(alias, copy=False)
+
+
+def _is_of(column: exp.Column, select: exp.Select) -> bool:
+    """Return whether no query between a column and a SELECT has a FROM item of its name."""
+    inner = column.parent_select
+    while inner is not None and inner is not select:
+        if any(item.alias_or_name == column.table for item in relations(inner)):
+            return False
+        inner = inner.parent_select
+    return True

@@ -98,6 +98,8 @@ def columns(select: str) -> list[str]:
         "SELECT k FROM t UNION ALL SELECT k FROM u ORDER BY k OFFSET 3",
         "SELECT k, i FROM t QUALIFY row_number() OVER (PARTITION BY s ORDER BY k) = 1"
         " ORDER BY i, k LIMIT 2",
+        "SELECT q.k, t.k AS l, n FROM (SELECT t.k FROM u JOIN t ON t.k = u.k AND t.i > 1) AS q, t"
+        " RIGHT JOIN u ON t.k = u.k WHERE EXISTS (SELECT 1 FROM t WHERE t.k = u.k)",
         *("SELECT k FROM t ORDER BY i", "SELECT k FROM t UNION SELECT k FROM u ORDER BY 1"),
         *("SELECT count(*) AS n FROM t LIMIT 3", "SELECT k FROM (SELECT k FROM t ORDER BY i) AS q"),
         "SELECT s FROM t GROUP BY s ORDER BY count(*) DESC, s LIMIT 2",
