@@ -17,7 +17,7 @@ from headwater.dialect.parser import Headwater
 from tests.fuzz.schemas import Row
 
 _DIFFERENT = re.compile(
-    r"\b(any_value|m(in|ax)_by|array_agg|listagg|cardinality|(first|last)_value)\(|ignore nulls"
+    r"\b(any_value|arbitrary|m(in|ax)_by|array_agg|listagg|cardinality|(first|last)_value)\(|ignore nulls"
     r"|unnest\(.*,|order by coalesce",
     re.IGNORECASE,
 )
