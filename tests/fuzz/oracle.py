@@ -17,8 +17,8 @@ from headwater.dialect.parser import Headwater
 from tests.fuzz.schemas import Row
 
 _DIFFERENT = re.compile(
-    r"\b(any_value|arbitrary|m(in|ax)_by|array_agg|listagg|cardinality|(first|last)_value)\(|ignore nulls"
-    r"|unnest\(.*,|order by coalesce",
+    r"\b(any_value|arbitrary|m(in|ax)_by|array_agg|listagg|cardinality|(first|last)_value)\("
+    r"|ignore nulls|unnest\(.*,|order by coalesce",
     re.IGNORECASE,
 )
 _GATHERING = (exp.AnyValue, exp.ArgMin, exp.ArgMax, exp.ArrayAgg, exp.GroupConcat)
