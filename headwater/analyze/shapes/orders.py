@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.query_parts import is_aggregate
+from headwater.analyze.query_parts import is_aggregate, is_distinct
 from headwater.analyze.shapes.first_rows import around, output_name, value_of
 
 
@@ -32,7 +32,7 @@ def plain_orders(query: exp.Query) -> bool:
         if order is not None and limit is None and not select.args.get("offset"):
             select.set("order", None)
             ordered = ordered or select is query
-        elif order is not None and is_aggregate(select):
+        elif order is not None and is_aggregate(select) and not is_distinct(select):
             _select_what_orders(select, order)
         elif limit is not None and _has_one_row(select, limit):
             select.set("limit", None)
