@@ -128,6 +128,13 @@ def column_kept(select: exp.Select, name: str) -> exp.Column | None:
     return output if output in group.expressions else None
 
 
+def written_name(output: exp.Expr) -> str:
+    """Return the name of an output as the text gives it, empty if it has none."""
+    if isinstance(output, exp.Dot):
+        return str(output.expression.name)  # a field of a row
+    return str(output.alias_or_name) if isinstance(output, (exp.Alias, exp.Column)) else ""
+
+
 def is_stateful(select: exp.Select) -> bool:
     """Return whether a row of a SELECT depends on more than one row of its input."""
     limited = select.args.get("limit") or select.args.get("offset")

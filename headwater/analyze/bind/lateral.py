@@ -27,7 +27,13 @@ from sqlglot import exp
 
 from headwater.analyze.bind.scope import Relation, knows, resolve
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.query_parts import aggregates, conjuncts, is_aggregate, window_calls
+from headwater.analyze.query_parts import (
+    aggregates,
+    conjuncts,
+    is_aggregate,
+    window_calls,
+    written_name,
+)
 from headwater.dialect.vocabulary import unnamed_column
 
 _COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct)
@@ -184,7 +190,7 @@ class _Lateral:
         computed, values = dict[str, exp.Expr](), dict[exp.Expr, str]()
         self._check_names()
         items = self.select.expressions
-        named = (item.alias_or_name or unnamed_column(at) for at, item in enumerate(items))
+        named = (written_name(item) or unnamed_column(at) for at, item in enumerate(items))
         names = self.names or [*named]
         for item, name in zip(items, names, strict=False):
             if name in computed:

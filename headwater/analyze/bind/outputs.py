@@ -13,6 +13,7 @@ from headwater.analyze.bind.scope import Relation
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.failing.bounds import bound_of
+from headwater.analyze.query_parts import written_name
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.nullable import nullable
@@ -78,11 +79,11 @@ def name_outputs(select: exp.Select, named: bool, report: Diagnostics) -> None:
     An expression without a name gets Trino's, ``_col0`` for the first output. If ``*`` shows a name
     twice, the later column also bears the name of its relation: ``u_id``.
     """
-    given = {name for item in select.expressions if (name := _written_name(item))}
+    given = {name for item in select.expressions if (name := written_name(item))}
     seen: set[str] = set()
     items: list[exp.Expr] = []
     for at, item in enumerate(select.expressions):
-        name = _written_name(item) or (unnamed_column(at) if named else "_unnamed")
+        name = written_name(item) or (unnamed_column(at) if named else "_unnamed")
         longer = f"{item.text('table')}_{name}"
         if item.meta.get(_OF_STAR) and name in seen and longer not in given:
             name = longer
@@ -95,13 +96,6 @@ def name_outputs(select: exp.Select, named: bool, report: Diagnostics) -> None:
             item = exp.Alias(this=item, alias=exp.to_identifier(name))
         items.append(item)
     select.set("expressions", items)
-
-
-def _written_name(item: exp.Expr) -> str:
-    """Return the name of an output, empty if it has none."""
-    if isinstance(item, exp.Dot):
-        return str(item.expression.name)  # a field of a row
-    return str(item.alias_or_name) if isinstance(item, (exp.Alias, exp.Column)) else ""
 
 
 def name_in_qualify(select: exp.Select, columns: Collection[str]) -> None:

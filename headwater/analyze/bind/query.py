@@ -18,6 +18,7 @@ from headwater.analyze.bind import passes
 from headwater.analyze.bind.scope import Relation
 from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.failing.bounds import greatest
 from headwater.analyze.query_parts import union_branches
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to
@@ -106,7 +107,8 @@ class QueryBinder:
         said = {field.comment for field in fields if field.type.this is not t.Type.NULL}
         comment = said.pop() if len(said) == 1 else ""
         nullable = any(field.nullable for field in fields)
-        return Field(name, kind, nullable, comment, bound=_bound(fields))
+        bounds = [field.bound for field in fields if field.type.this is not t.Type.NULL]
+        return Field(name, kind, nullable, comment, bound=greatest(bounds))
 
     def _select(self, select: exp.Select, *, named: bool) -> tuple[Field, ...]:
         outer, self._outer = self._outer, ()
@@ -122,13 +124,6 @@ class QueryBinder:
         fields = self.bind(query, named=False)
         self._outer = outer
         return fields
-
-
-def _bound(fields: Sequence[Field]) -> int | None:
-    """What bounds a column of a set operation."""
-    bounds = [field.bound for field in fields if field.type.this is not t.Type.NULL]
-    known = [bound for bound in bounds if bound is not None]
-    return max(known) if known and len(known) == len(bounds) else None
 
 
 def _words(node: exp.SetOperation) -> str:

@@ -77,10 +77,15 @@ def _rounded(bound: int | None) -> int | None:
 
 
 def _most(values: Sequence[exp.Expr], kind: exp.DataType) -> int | None:
-    """Return what a value is at most that is one of these; NULL is none."""
+    """Return the bound of what is one of these values; NULL is none."""
     bounds = [bound_of(each) for each in values if not isinstance(each, exp.Null)]
+    return _least(greatest(bounds), _own_bound(kind))
+
+
+def greatest(bounds: Sequence[int | None]) -> int | None:
+    """Return what bounds a value that is within one of these; None if there is none, or one is."""
     known = [each for each in bounds if each is not None]
-    return _least(max(known) if len(known) == len(bounds) else None, _own_bound(kind))
+    return max(known) if known and len(known) == len(bounds) else None
 
 
 def _own_bound(kind: exp.DataType) -> int | None:

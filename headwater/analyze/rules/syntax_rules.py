@@ -29,7 +29,7 @@ def unsupported_clauses(statement: syntax.CreateStreamingView, report: Diagnosti
             report.not_yet(words, node[0] if isinstance(node, list) else node, hint)
 
 
-def ordered_results(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
+def limits_without_order(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
     """Refuse LIMIT without ORDER BY."""
     for query in statement.expression.find_all(exp.Query):
         order, limit = query.args.get("order"), query.args.get("limit")
@@ -138,7 +138,7 @@ def names_given(statement: syntax.CreateStreamingView, report: Diagnostics) -> N
 
 RULES: tuple[Rule, ...] = (
     unsupported_clauses,
-    ordered_results,
+    limits_without_order,
     select_clauses,
     set_operations,
     unsupported_joins,

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.query_parts import written_name
 from headwater.dialect.vocabulary import unnamed_column
 
 _ROWS = ("order", "limit", "offset")
@@ -111,15 +112,9 @@ def _name_output(item: exp.Expr, select: exp.Select) -> None:
         at = int(value.name) - 1
         if 0 <= at < len(select.selects) and not select.is_star:
             output = select.selects[at]
-            item.set("this", exp.column(output_name(output, at)))
+            item.set("this", exp.column(written_name(output) or unnamed_column(at)))
     elif isinstance(value, exp.Column) and value in select.selects:
         item.set("this", exp.column(value.name))
-
-
-def output_name(output: exp.Expr, at: int) -> str:
-    """Return what an output at a position from 0 is called."""
-    named = isinstance(output.unnest(), (exp.Alias, exp.Column, exp.Dot))
-    return output.unnest().alias_or_name if named else unnamed_column(at)
 
 
 def _number_rows(select: exp.Select, ties: bool) -> None:

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.query_parts import is_aggregate, is_distinct
-from headwater.analyze.shapes.first_rows import around, output_name, value_of
+from headwater.analyze.query_parts import is_aggregate, is_distinct, written_name
+from headwater.analyze.shapes.first_rows import around, value_of
+from headwater.dialect.vocabulary import unnamed_column
 
 
 def plain_orders(query: exp.Query) -> bool:
@@ -52,7 +53,7 @@ def _select_what_orders(select: exp.Select, order: exp.Expr) -> None:
     others = [item for item in order.expressions if not _is_output(item.this, outputs)]
     if not others:
         return
-    names = [output_name(item, at) for at, item in enumerate(select.selects)]
+    names = [written_name(each) or unnamed_column(at) for at, each in enumerate(select.selects)]
     for number, item in enumerate(others, 1):
         name = f"_order{number}"
         value = exp.alias_(value_of(item.this, select), name, copy=False)

@@ -85,10 +85,7 @@ def _with_times(operands: Sequence[exp.Expr]) -> Sequence[exp.Expr]:
     kinds = [type_of(item) for item in operands if t.family(type_of(item)) == "time"]
     if not kinds:
         return operands
-    for item in operands:
-        if item.is_string:
-            cast_to(item, kinds[0])
-    return [item.parent if item.is_string and item.parent else item for item in operands]
+    return [cast_to(item, kinds[0]) if item.is_string else item for item in operands]
 
 
 def coerce(operands: Sequence[exp.Expr], common: exp.DataType) -> None:
@@ -107,21 +104,26 @@ def coerce(operands: Sequence[exp.Expr], common: exp.DataType) -> None:
             cast_to(item, common)
 
 
-def cast_to(node: exp.Expr, kind: exp.DataType) -> None:
-    """Replace a node inside a tree by its cast to a type; a literal becomes one of that type."""
+def cast_to(node: exp.Expr, kind: exp.DataType) -> exp.Expr:
+    """Replace a node inside a tree by its cast to a type; a literal becomes one of that type.
+
+    Returns:
+        What stands there now.
+    """
     if isinstance(node, exp.Cast) and node.this.is_string and t.family(kind) == "time":
         node.set("to", kind.copy())
         node.type = kind
-        return
+        return node
     literal = node.this if isinstance(node, exp.Neg) else node
     if literal.is_number and kind == t.DOUBLE:
         literal.set("this", _as_double(literal.name))
         literal.type = node.type = kind
-        return
+        return node
     wrapped = exp.Cast(to=kind.copy())
     wrapped.type = kind
     node.replace(wrapped)
     wrapped.set("this", node)
+    return wrapped
 
 
 def _as_double(text: str) -> str:

@@ -103,6 +103,8 @@ def columns(select: str) -> list[str]:
         *("SELECT k FROM t ORDER BY i", "SELECT k FROM t UNION SELECT k FROM u ORDER BY 1"),
         *("SELECT count(*) AS n FROM t LIMIT 3", "SELECT k FROM (SELECT k FROM t ORDER BY i) AS q"),
         "SELECT s FROM t GROUP BY s ORDER BY count(*) DESC, s LIMIT 2",
+        "SELECT (s), count(*) FROM t GROUP BY s ORDER BY max(k) LIMIT 2",
+        "SELECT t.k, q.* FROM t CROSS JOIN LATERAL (SELECT count(*) FROM u WHERE u.k = t.k) AS q",
         "SELECT s AS z, max(i) AS top FROM t GROUP BY s ORDER BY top + min(k) DESC, z LIMIT 2",
         "SELECT s FROM t GROUP BY ROLLUP (s) ORDER BY grouping(s), s LIMIT 2",
         "SELECT t.s, count(*) AS n FROM t JOIN u ON t.k = u.k GROUP BY t.s ORDER BY t.s LIMIT 1",

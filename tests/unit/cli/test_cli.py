@@ -127,6 +127,23 @@ def test_every_error_of_every_file_is_reported(
     compare(f"check_errors_{format_}", transcript(command, code, out, err, project))
 
 
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("SELECT order_id FROM orders ORDER BY order_id", True),
+        ("SELECT order_id FROM orders UNION SELECT order_id FROM orders ORDER BY 1", True),
+        ("SELECT order_id FROM orders ORDER BY order_id LIMIT 3", False),
+        ("SELECT order_id FROM (SELECT order_id FROM orders ORDER BY order_id) AS o", False),
+    ],
+)
+def test_check_says_that_a_table_keeps_no_order(
+    query: str, told: bool, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "more.sql").write_text(f"CREATE STREAMING VIEW more AS {query};\n")
+    assert main(["check"]) == 0
+    assert ("more: a table has no order" in capsys.readouterr().err) is told
+
+
 def test_a_sink_is_counted_and_shown_before_it_delivers(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
