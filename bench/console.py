@@ -31,6 +31,7 @@ import pyarrow as pa
 from playwright.sync_api import sync_playwright
 from pyiceberg.catalog.sql import SqlCatalog
 
+from bench.browser import chromium
 from bench.measure import TICKS, machine
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.storage.warehouse import folder_uri
@@ -38,7 +39,6 @@ from headwater.project import Project, load_project
 
 TABLES = 10
 PAGES = ("/", "/relations/v1", "/relations/v1/commits", "/relations/v1/rows", "/sql")
-_BROWSER = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 _TABLE = """CREATE TABLE t{n} (
   id BIGINT, ts TIMESTAMP WITH TIME ZONE, v DOUBLE, WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE
 ) WITH (connector = 'files', path = 'in/t{n}') FORMAT PLAIN ENCODE JSON;
@@ -169,8 +169,7 @@ def report(what: str, times: int, act: Callable[[], object], cpu: Callable[[], f
 def opened_in_chromium(address: str, times: int, cpu: Callable[[], float]) -> None:
     """Print how long a browser takes from the address to the end of ``load``."""
     with sync_playwright() as playwright:
-        chromium = shutil.which("chromium")
-        browser = playwright.chromium.launch(executable_path=chromium, args=_BROWSER)
+        browser = chromium(playwright, shutil.which("chromium"))
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(address)
         report("Chromium /, until load", times, lambda: page.goto(address), cpu)

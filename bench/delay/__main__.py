@@ -13,23 +13,23 @@ dashboard is open in Chromium, which asks anew each second.
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.delay.kinds import KINDS, Kind
 from bench.delay.load import Load
 from bench.delay.readers import by_chart, by_query, watch
-from bench.delay.steps import STEPS, Shown, landed, steps, summary, viewed
+from bench.delay.steps import STEPS, Shown, Steps, landed, steps, summary, viewed
 from bench.drawing import stacked
 from bench.measure import machine
 from headwater.config.settings import Config, TrinoSection, load_config
+from headwater.lake.protocol.history import Commit
 from headwater.serve.lake_reader import LakeReader
 from headwater.serve.trino.catalog import properties
 from headwater.servers.superset import SupersetServer
@@ -84,77 +84,67 @@ class Bench:
         name = kind.name.replace(" ", "_")
         config = self._config(name)
         load = Load(self.kafka.address, name)
-        project = self.folder / name
-        statements = kind.statements(name, self.kafka.address)
-        (project / "views.sql").write_text(statements, encoding="utf-8")
-        command = [sys.executable, "-m", "headwater", "--project", str(project), "run"]
         load.rate = self.options.rates[0]
-        command.append("--no-console")
+        folder = config.directory
+        statements = kind.statements(name, self.kafka.address)
+        (folder / "views.sql").write_text(statements, encoding="utf-8")
+        command = [sys.executable, "-m", "headwater", "--project", str(folder), "run"]
         with (
-            (project / "run.log").open("w") as log,
-            subprocess.Popen(command, stdout=log, stderr=log) as running,
+            (folder / "run.log").open("w") as log,
+            subprocess.Popen([*command, "--no-console"], stdout=log, stderr=log) as running,
         ):
             try:
                 with load.running():
                     _await(config, kind)
-                    self._rates(kind, config, load)
-                    if self.superset is not None and kind.view:  # charts read views
-                        self._chart(kind, config, load)
+                    self._read(Run(kind, config, load))
             finally:
                 running.terminate()
 
-    def _rates(self, kind: Kind, config: Config, load: Load) -> None:
-        asked = replace(config, trino=TrinoSection(url=self.trino.address))
-        newest = by_query(asked, kind)
+    def _read(self, run: Run) -> None:
+        """Let each reader look at the view, Trino's at every rate."""
+        trino = replace(run.config, trino=TrinoSection(url=self.trino.address))
+        newest = by_query(trino, run.kind)
         for rate in self.options.rates:
-            load.rate = rate
-            watch(newest, self.options.warm_up)
-            begin = len(load.produced)
-            answers = watch(newest, self.options.seconds)
-            self._report(kind, config, f"Trino, {rate}/s", load, begin, answers)
+            self._watch(run, "Trino", rate, newest)
+        if self.superset is not None and run.kind.view:  # charts read views
+            folder = run.config.directory
+            with by_chart(folder, run.kind, self.trino, self.superset) as newest:
+                self._watch(run, "chart", self.options.rates[0], newest)
 
-    def _chart(self, kind: Kind, config: Config, load: Load) -> None:
-        assert self.superset is not None
-        load.rate = self.options.rates[0]
-        os.environ |= {
-            "HEADWATER_TRINO_URL": self.trino.address,
-            "HEADWATER_SUPERSET_URL": self.superset.address,
-            "HEADWATER_SUPERSET_PASSWORD": "${env:BENCH_PASSWORD}",
-            "BENCH_PASSWORD": self.superset.password,
-        }
-        with by_chart(config.directory, kind, self.superset) as newest:
-            watch(newest, self.options.warm_up / 2)
-            begin = len(load.produced)
-            answers = watch(newest, self.options.seconds)
-            self._report(kind, config, f"chart, {load.rate}/s", load, begin, answers)
+    def _watch(self, run: Run, reader: str, rate: int, newest: Callable[[], int | None]) -> None:
+        """Watch the newest record at a rate, and print what came out."""
+        run.load.rate = rate
+        watch(newest, self.options.warm_up)
+        begin = len(run.load.produced)
+        figures = summary(run.steps(watch(newest, self.options.seconds), begin))
+        print(_line(run.kind.name, f"{reader}, {rate}/s", figures), flush=True)
+        medians = {name: figures[name] for name in STEPS}
+        self.medians[f"{run.kind.name}, {reader}, {rate}/s"] = medians
 
-    def _report(
-        self,
-        kind: Kind,
-        config: Config,
-        reader: str,
-        load: Load,
-        begin: int,
-        answers: Sequence[Shown],
-    ) -> None:
-        lake = LakeReader(config)
-        first = lake.table("events" if kind.landed else kind.shown)
-        assert first is not None
-        commits = list(first.commits())
-        table, view = landed(commits), None
-        if kind.landed and kind.view:
-            shown = lake.table(kind.shown)
-            assert shown is not None
-            upto = {
-                str(commit.snapshot_id): each.upto
-                for commit, each in zip(reversed(commits), table, strict=True)
-            }
-            view = viewed(shown.commits(), upto, load.produced, kind.closes)
-        records = range(begin, len(load.produced))
-        found = steps(load.produced, table, view, answers, records)
-        figures = summary(found)
-        print(_line(kind.name, reader, figures), flush=True)
-        self.medians[f"{kind.name}, {reader}"] = {name: figures[name] for name in STEPS}
+
+@dataclass(frozen=True)
+class Run:
+    """A project of one kind that runs under load."""
+
+    kind: Kind
+    config: Config
+    load: Load
+
+    def steps(self, answers: Sequence[Shown], begin: int) -> list[Steps]:
+        """Return the steps of the records from one on that a reader saw."""
+        produced = self.load.produced
+        table, view = self._commits("events" if self.kind.landed else self.kind.shown), None
+        shown = landed(table)
+        if self.kind.landed and self.kind.view:
+            oldest_first = zip(reversed(table), shown, strict=True)
+            upto = {str(commit.snapshot_id): each.upto for commit, each in oldest_first}
+            view = viewed(self._commits(self.kind.shown), upto, produced, self.kind.closes)
+        return steps(produced, shown, view, answers, range(begin, len(produced)))
+
+    def _commits(self, name: str) -> list[Commit]:
+        table = LakeReader(self.config).table(name)
+        assert table is not None
+        return list(table.commits())
 
 
 def _line(kind: str, reader: str, figures: dict[str, float]) -> str:

@@ -6,25 +6,26 @@ In: a project with servers, and what to look at. Out: when the newest record cam
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import sync_playwright
 
+from bench.browser import chromium, log_in
 from bench.delay.kinds import Kind
 from bench.delay.steps import Shown
 from headwater.config.settings import Config
 from headwater.serve.trino.client import trino_query
 from headwater.servers.superset import SupersetServer
+from headwater.servers.trino import TrinoServer
 
 NUMBER = '[data-test="chart-grid-component"] .header-line'
-_BROWSER = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 _CHART = """view: {view}
 title: Newest record
 viz_type: big_number_total
@@ -65,40 +66,39 @@ def by_query(config: Config, kind: Kind) -> Callable[[], int | None]:
 
 
 @contextmanager
-def by_chart(folder: Path, kind: Kind, superset: SupersetServer) -> Iterator[Callable[[], int]]:
+def by_chart(
+    folder: Path, kind: Kind, trino: TrinoServer, superset: SupersetServer
+) -> Iterator[Callable[[], int]]:
     """Open a dashboard with the newest record as a large number; yield what reads it."""
+    servers = {
+        "HEADWATER_TRINO_URL": trino.address,
+        "HEADWATER_SUPERSET_URL": superset.address,
+        "HEADWATER_SUPERSET_PASSWORD": "${env:BENCH_PASSWORD}",
+        "BENCH_PASSWORD": superset.password,
+    }
     charts = folder / "dashboards"
     charts.mkdir(exist_ok=True)
     chart = _CHART.format(view=kind.shown, column=kind.newest)
     (charts / "newest.yaml").write_text(chart, encoding="utf-8")
     command = [sys.executable, "-m", "headwater", "--project", str(folder), "dashboards", "push"]
-    done = subprocess.run([*command, "--output", "json"], capture_output=True, check=True)
+    command += ["--output", "json"]
+    done = subprocess.run(command, env=os.environ | servers, stdout=subprocess.PIPE, check=True)
     address = next(
         each["address"]
         for each in json.loads(done.stdout)
         if not each["dashboard"].endswith(": pipeline")
     )
     with sync_playwright() as playwright:
-        chromium = shutil.which("chromium")
-        browser = playwright.chromium.launch(executable_path=chromium, args=_BROWSER)
+        browser = chromium(playwright, shutil.which("chromium"))
         page = browser.new_page()
-        page.set_default_timeout(180_000)
-        _log_in(page, superset)
+        log_in(page, superset)
         page.goto(address)
         page.wait_for_selector(NUMBER)
 
         def newest() -> int:
-            threading.Event().wait(0.02)
+            time.sleep(0.02)
             text = page.text_content(NUMBER) or "0"
             return int(text.replace(",", "")) if text[:1].isdigit() else 0
 
         yield newest
         browser.close()
-
-
-def _log_in(page: Page, superset: SupersetServer) -> None:
-    page.goto(f"{superset.address}/login/")
-    page.fill("#username", superset.username)
-    page.fill("#password", superset.password)
-    page.press("#password", "Enter")
-    page.wait_for_url("**/superset/welcome/**")

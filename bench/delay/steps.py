@@ -37,7 +37,7 @@ class Steps:
     Attributes:
         lands: from the producer until the commit of the table that has it.
         waits: until the tick begins that shows it in the view; for its window to end, too.
-        tick: from the begin of that tick to its commit.
+        tick: from the start of that tick to its commit.
         query: until the answer of the reader that has it.
     """
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from bench.browser import chromium, log_in
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
 from headwater.serve.trino.access import state_columns
@@ -25,7 +26,6 @@ ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "build" / "screenshots"
 HEADWATER = [sys.executable, "-m", "headwater"]
 _PASSWORD = "SHOP_SUPERSET_PASSWORD"
-_BROWSER = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 
 
 @pytest.fixture(scope="session")
@@ -83,11 +83,11 @@ def project(
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A Chromium."""
-    chromium = shutil.which("chromium")
-    if chromium is None:
+    path = shutil.which("chromium")
+    if path is None:
         pytest.skip("no Chromium is installed (for example apt-get install chromium)")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=_BROWSER)
+        browser = chromium(playwright, path)
         yield browser
         browser.close()
 
@@ -96,10 +96,5 @@ def browser() -> Iterator[Browser]:
 def page(superset: SupersetServer, browser: Browser) -> Page:
     """A page of a browser, logged in by the form."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(180_000)
-    page.goto(f"{superset.address}/login/")
-    page.fill("#username", superset.username)
-    page.fill("#password", superset.password)
-    page.press("#password", "Enter")
-    page.wait_for_url("**/superset/welcome/**")
+    log_in(page, superset)
     return page
