@@ -81,12 +81,11 @@ class Bench:
 
     def measure(self, kind: Kind) -> None:
         """Run a project of one kind; print a line per rate, and one for the chart."""
-        name = kind.name.replace(" ", "_")
-        config = self._config(name)
-        load = Load(self.kafka.address, name)
+        config = self._config(kind.project)
+        load = Load(self.kafka.address, kind.project)
         load.rate = self.options.rates[0]
         folder = config.directory
-        statements = kind.statements(name, self.kafka.address)
+        statements = kind.statements(kind.project, self.kafka.address)
         (folder / "views.sql").write_text(statements, encoding="utf-8")
         command = [sys.executable, "-m", "headwater", "--project", str(folder), "run"]
         with (

@@ -21,7 +21,7 @@ class Kind:
     """A kind of view.
 
     Attributes:
-        name: as the report and the namespace have it.
+        name: as the report has it.
         shown: the table or view that a reader looks at.
         newest: its column with the newest record's number.
         view: the statement that makes it, if it is a view.
@@ -35,6 +35,11 @@ class Kind:
     view: str = ""
     closes: int = 0
     landed: bool = True
+
+    @property
+    def project(self) -> str:
+        """The name of its project and of its topic."""
+        return self.name.lower().replace(" ", "_")
 
     def statements(self, topic: str, servers: str) -> str:
         """Return the project's SQL."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from bench.delay.kinds import KINDS, Kind
 from bench.delay.steps import Shown, landed, steps, summary, viewed
+from headwater.config.settings import load_config
 from headwater.lake.protocol.history import Commit
 from headwater.lake.protocol.marker import Marker
 from tests.spark.plans import planned
@@ -91,7 +94,9 @@ def test_the_summary_has_percentiles_of_the_whole_and_medians_of_the_steps() -> 
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_each_kind_of_view_has_an_engine(kind: Kind) -> None:
+def test_each_kind_of_view_has_an_engine(kind: Kind, tmp_path: Path) -> None:
+    (tmp_path / "headwater.toml").write_text(f'name = "{kind.project}"\n')
+    assert load_config(tmp_path).name == kind.project
     catalog, plans = planned(kind.statements("topic", "127.0.0.1:9092"))
     shown = catalog.views.get(kind.shown) or catalog.sources[kind.shown]
     assert kind.newest in {field.name for field in shown.fields}
