@@ -97,6 +97,19 @@ def _place(value: str) -> str:
     return value
 
 
+def _time_range(value: object) -> timedelta | str:
+    """A span before now, or two dates."""
+    day = r"\d{4}-\d\d-\d\d"
+    if re.fullmatch(f"{day} : {day}", str(value)):
+        return str(value)
+    try:
+        return parse_duration(value)
+    except ValueError:
+        raise ValueError(
+            "write a duration ('1 day') or two dates ('2026-03-02 : 2026-03-09')"
+        ) from None
+
+
 def _every(value: object) -> timedelta | None:
     return None if str(value).strip().lower() == "off" else parse_duration(value)
 
@@ -289,6 +302,8 @@ class SupersetSection(Section):
             example between containers.
         charts: Folder with the project's chart files.
         refresh: How often an open dashboard of views asks for new rows, at least each second.
+        time_range: What its charts show when it opens: so long before now (``1 day``), or from a
+            date up to before another (``2026-03-02 : 2026-03-09``). By default all there is.
     """
 
     url: Annotated[str | None, BeforeValidator(_url)] = None
@@ -299,6 +314,7 @@ class SupersetSection(Section):
     refresh: Annotated[
         _Duration, _at_least(timedelta(seconds=1), "Superset asks once a second at most")
     ] = timedelta(seconds=10)
+    time_range: Annotated[timedelta | str | None, BeforeValidator(_time_range)] = None
 
 
 class MetricsSection(Section):

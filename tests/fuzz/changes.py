@@ -254,9 +254,11 @@ def as_text(row: Row) -> AsText:
 
 
 def _plain(value: object) -> object:
-    """A number is the same whatever its type; 0.0 equals -0.0."""
+    """A number is the same whatever its type; 0.0 equals -0.0, as the text of a number, too."""
     if isinstance(value, list):
         return [_plain(each) for each in value]
+    if value == "-0.0":
+        return "0.0"
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):

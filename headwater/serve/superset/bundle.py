@@ -12,6 +12,7 @@ import shutil
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -198,25 +199,44 @@ def _dashboard(database: Database, dashboard: Dashboard) -> dict[str, Any]:
             "color_scheme": "supersetColors",
             "cross_filters_enabled": True,
             "filter_bar_orientation": "HORIZONTAL",
-            "native_filter_configuration": [_time_filter()] if dashboard.time_filter else [],
+            "native_filter_configuration": _time_filters(dashboard),
         },
         "uuid": uuid_of(database.namespace, "dashboard", dashboard.slug),
         **_managed(),
     }
 
 
-def _time_filter() -> dict[str, Any]:
-    return {
-        "id": "NATIVE_FILTER-time",
-        "name": "Time",
-        "type": "NATIVE_FILTER",
-        "filterType": "filter_time",
-        "targets": [{}],
-        "scope": {"rootPath": ["ROOT_ID"], "excluded": []},
-        "controlValues": {"enableEmptyFilter": False},
-        "defaultDataMask": {"extraFormData": {}, "filterState": {}, "ownState": {}},
-        "cascadeParentIds": [],
-    }
+def _time_filters(dashboard: Dashboard) -> list[dict[str, Any]]:
+    if not dashboard.timed:
+        return []
+    span = _time_range(dashboard.time_range)
+    return [
+        {
+            "id": "NATIVE_FILTER-time",
+            "name": "Time",
+            "type": "NATIVE_FILTER",
+            "filterType": "filter_time",
+            "targets": [{}],
+            "scope": {"rootPath": ["ROOT_ID"], "excluded": []},
+            "controlValues": {"enableEmptyFilter": False},
+            "defaultDataMask": {
+                "extraFormData": {"time_range": span} if span else {},
+                "filterState": {"value": span} if span else {},
+                "ownState": {},
+            },
+            "cascadeParentIds": [],
+        }
+    ]
+
+
+def _time_range(span: timedelta | str | None) -> str | None:
+    """In Superset's words. Its "Last day" ends with yesterday, so a span is written out."""
+    if not isinstance(span, timedelta):
+        return span
+    seconds = round(span.total_seconds())
+    units = (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1))
+    unit, size = next(each for each in units if seconds % each[1] == 0)
+    return f'DATEADD(DATETIME("now"), -{seconds // size}, {unit}) : now'
 
 
 def _managed() -> dict[str, Any]:

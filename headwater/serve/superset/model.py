@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 
@@ -104,11 +105,13 @@ class Dashboard:
         title: what stands above it.
         charts: from left to right, then down.
         refresh: seconds after which an open page asks for new rows.
-        time_filter: whether readers can choose a span of time.
+        time_range: what the charts show when the page opens: so long before now, or two dates.
+        timed: whether readers can choose another span of time.
     """
 
     slug: str
     title: str
     charts: tuple[Chart, ...]
     refresh: int
-    time_filter: bool = False
+    time_range: timedelta | str | None = None
+    timed: bool = False

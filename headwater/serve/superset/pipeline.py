@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 from headwater.lake.protocol.commits import COLUMNS, COMMITS, TYPES
@@ -80,7 +81,8 @@ def pipeline_dashboard(namespace: str, title: str, *, watermarks: bool) -> Dashb
         title=f"{title}: pipeline",
         charts=tuple(_charts(watermarks)),
         refresh=REFRESH,
-        time_filter=True,
+        time_range=timedelta(days=1),
+        timed=True,
     )
 
 

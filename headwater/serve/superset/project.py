@@ -69,7 +69,9 @@ def project_bundle(
             charts += starter_charts(view)
     timed = any(view.time for view in facts.values())
     refresh = round(config.superset.refresh.total_seconds())
-    page = Dashboard(slug_of(namespace), title, tuple(charts), refresh, time_filter=timed)
+    page = Dashboard(
+        slug_of(namespace), title, tuple(charts), refresh, config.superset.time_range, timed
+    )
     dashboards, datasets = [page], [*map(dataset_of, facts.values())]
     if COMMITS not in {*project.catalog.views, *project.catalog.sources}:
         watermarks = any(source.watermark for source in project.catalog.sources.values())

@@ -222,6 +222,28 @@ def test_a_project_says_how_often_a_page_asks_for_new_rows(folder: Path) -> None
 
 
 @pytest.mark.parametrize(
+    ("setting", "shown"),
+    [
+        ("", None),
+        ('time_range = "90 minutes"', 'DATEADD(DATETIME("now"), -90, minute) : now'),
+        ('time_range = "2 days"', 'DATEADD(DATETIME("now"), -2, day) : now'),
+        ('time_range = "2026-03-02 : 2026-03-09"', "2026-03-02 : 2026-03-09"),
+    ],
+)
+def test_a_project_says_what_span_its_charts_show_first(
+    setting: str, shown: str | None, folder: Path
+) -> None:
+    (folder / "headwater.toml").write_text(f"{TRINO}[superset]\n{setting}\n")
+    pages = loaded(bundle(folder), "dashboards")
+    first, second = (
+        page["metadata"]["native_filter_configuration"][0]["defaultDataMask"]
+        for page in pages.values()
+    )
+    assert first["extraFormData"].get("time_range") == first["filterState"].get("value") == shown
+    assert second["filterState"]["value"] == 'DATEADD(DATETIME("now"), -1, day) : now'
+
+
+@pytest.mark.parametrize(
     ("text", "message", "line"),
     [
         ("view: totals\ntitle: [a\n", "expected ',' or ']'", 3),
