@@ -134,7 +134,7 @@ test-kills: setup ## a few real SIGKILLs, every snapshot judged by DuckDB
 ##@ Check at length (each target at most 45 minutes on two cores)
 
 .PHONY: test-long
-test-long: test-spark-rest faults swaps fuzz fuzz-streams fuzz-changes conformance tpch nexmark test-services test-serving ## all of these lanes, one after another
+test-long: test-spark-rest faults swaps fuzz fuzz-streams fuzz-changes conformance tpch tpcds nexmark test-services test-serving ## all of these lanes, one after another
 
 .PHONY: test-spark-rest
 test-spark-rest: setup ## every Spark test that is not in the fast lane
@@ -172,6 +172,16 @@ conformance: setup ## every form of the language in Trino, recorded, then compar
 .PHONY: tpch
 tpch: setup ## the 22 queries of TPC-H over tables that change, against DuckDB
 	@$(BIN)/python -m tests.tpch.run --seed $(or $(SEED),1)
+
+.PHONY: tpcds
+tpcds: setup build/tpcds/.installed ## the 99 queries of TPC-DS over tables that change, against DuckDB (SCALE, SEED)
+	@build/tpcds/bin/python tests/tpcds/generate.py build/tpcds/rows --scale $(or $(SCALE),0.01)
+	$(BIN)/python -m tests.tpcds.run build/tpcds/rows --seed $(or $(SEED),1) $(ARGS)
+
+build/tpcds/.installed: tests/tpcds/requirements.txt
+	@$(BIN)/python -m venv build/tpcds
+	build/tpcds/bin/python -m pip install --quiet -r $<
+	touch $@
 
 .PHONY: nexmark
 nexmark: setup ## the 23 queries of NEXMark, against DuckDB: make nexmark EVENTS=1000000 SEED=1

@@ -3,9 +3,10 @@
 In: kinds of view, rates, a time. Out: p50, p95 and p99 of the delay, and the median of each step.
 
 A real Kafka, ``headwater run`` as a process, a real Trino, Superset and Chromium, all on this
-machine. A reader asks Trino, one query after the other, for the newest record that it can see; a
-record's delay is the time until the first answer that has it, so the query is part of it. Then a
-dashboard is open in Chromium, which asks anew each second.
+machine. A reader asks Trino again and again for the newest record that it can see; a record's
+delay is the time until the first answer that has it, so the query is part of it. Then a dashboard
+is open in Chromium, which asks anew each second. The JVM compiles what it runs often, and is slow
+until it has: nothing is measured in the first minutes of a project.
 
     python -m bench.delay --rates 100,1000 --seconds 40
 """
@@ -103,6 +104,8 @@ class Bench:
         """Let each reader look at the view, Trino's at every rate."""
         trino = replace(run.config, trino=TrinoSection(url=self.trino.address))
         newest = by_query(trino, run.kind)
+        run.load.rate = self.options.rates[-1]
+        watch(newest, self.options.first)
         for rate in self.options.rates:
             self._watch(run, "Trino", rate, newest)
         if self.superset is not None and run.kind.view:  # charts read views
@@ -174,7 +177,8 @@ def main() -> None:
         help="records per second, one after the other: 100,1000",
     )
     parser.add_argument("--seconds", type=float, default=40, help="how long each is measured")
-    parser.add_argument("--warm-up", type=float, default=25, help="seconds before that")
+    parser.add_argument("--warm-up", type=float, default=10, help="seconds before that")
+    parser.add_argument("--first", type=float, default=100, help="seconds before the first rate")
     parser.add_argument("--trigger", default="1 second", help="time between two ticks")
     parser.add_argument("--kind", action="append", help="only this kind of view")
     parser.add_argument("--no-chart", dest="chart", action="store_false", help="no Superset")

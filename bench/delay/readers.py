@@ -1,4 +1,4 @@
-"""Who looks at a view: a query to Trino after the other, or an open dashboard in Chromium.
+"""Who looks at a view: queries to Trino, five a second at most, or a dashboard in Chromium.
 
 In: a project with servers, and what to look at. Out: when the newest record came into sight.
 """
@@ -25,6 +25,8 @@ from headwater.serve.trino.client import trino_query
 from headwater.servers.superset import SupersetServer
 from headwater.servers.trino import TrinoServer
 
+PAUSE = 0.2
+"""Seconds between two queries: without it they take a core, as nobody's do."""
 NUMBER = '[data-test="chart-grid-component"] .header-line'
 _CHART = """view: {view}
 title: Newest record
@@ -58,6 +60,7 @@ def by_query(config: Config, kind: Kind) -> Callable[[], int | None]:
     """Return what asks Trino for the newest record."""
 
     def newest() -> int | None:
+        time.sleep(PAUSE)
         with trino_query(config, f"SELECT max({kind.newest}) FROM {kind.shown}") as result:
             ((number,),) = result.rows
         return None if number is None else int(str(number))

@@ -22,6 +22,7 @@ from headwater.dialect.syntax import FUNCTION
 from headwater.errors import Span, SqlError
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+_WORDS = re.compile(r"(?=.{1,63}$)(?!_)[a-z0-9_<>()/&+-]+( [a-z0-9_<>()/&+-]+)*")
 RESERVED_SUFFIXES = (
     *("__changes", "__late", "__quarantine", "__heartbeat", "__change", "__keys"),
     *("__sink", "__begun", NEXT),
@@ -125,17 +126,22 @@ def did_you_mean(name: str, names: Iterable[str], what: str) -> str:
     return f"{what} are: {shown}"
 
 
-def check_name(report: Diagnostics, name: str, at: exp.Expr, what: str) -> None:
+def check_name(
+    report: Diagnostics, name: str, at: exp.Expr, what: str, *, words: bool = False
+) -> None:
     """Note an error if a user may not define this name.
 
     Args:
         name: the folded name.
         at: the node that defines it.
         what: ``column``, ``view``, …, for the message.
+        words: whether several may be one name, and signs may be in it: ``31-60 days``.
     """
     if what == "column" and name.startswith("_"):
         hint = "choose another name: names that begin with _ are reserved"
-    elif not NAME.fullmatch(name):
+    elif words and not _WORDS.fullmatch(name):
+        hint = "use up to 63 letters, digits and _ - + & / < > ( ), with single spaces"
+    elif not words and not NAME.fullmatch(name):
         hint = "use a letter, then up to 62 letters, digits or underscores"
     elif what != "column" and name.endswith(RESERVED_SUFFIXES) and not at.meta.get(NEXT):
         hint = f"choose another ending: {', '.join(RESERVED_SUFFIXES)} are reserved"

@@ -130,6 +130,7 @@ def column_kept(select: exp.Select, name: str) -> exp.Column | None:
 
 def written_name(output: exp.Expr) -> str:
     """Return the name of an output as the text gives it, empty if it has none."""
+    output = output.unnest()
     if isinstance(output, exp.Dot):
         return str(output.expression.name)  # a field of a row
     return str(output.alias_or_name) if isinstance(output, (exp.Alias, exp.Column)) else ""

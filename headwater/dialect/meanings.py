@@ -19,7 +19,7 @@ from headwater.dialect.meanings_of_text import Meaning
 from headwater.dialect.syntax import DIALECT, GIVEN
 
 _DIFFERENT = (
-    *(exp.Anonymous, exp.Bracket, exp.AtTimeZone, exp.Div, exp.Cast),
+    *(exp.Anonymous, exp.Bracket, exp.AtTimeZone, exp.Add, exp.Sub, exp.Div, exp.Cast),
     *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In),
 )
 """Nodes of which the binder asks in which dialect they were written."""

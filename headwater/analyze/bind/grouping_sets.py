@@ -1,7 +1,12 @@
 """GROUPING SETS, ROLLUP and CUBE → a UNION ALL of one SELECT per set.
 
 In: a query as parsed. Out: one in which every GROUP BY is a plain one: a key that is not in a set
-is NULL there, and ``grouping(a, b)`` a number. Each set is then kept as any other SELECT.
+is NULL there, and ``grouping(a, b)`` a number. Each set is then kept as any other SELECT. What
+looks at the rows of all sets together, OVER and DISTINCT, stands above them::
+
+    SELECT k, rank() OVER (ORDER BY sum(x)) AS n FROM t GROUP BY ROLLUP (k)
+    SELECT _sets.k1 AS k, rank() OVER (ORDER BY _sets.v2) AS n
+    FROM (SELECT k AS k1, sum(x) AS v2 FROM t GROUP BY ROLLUP (k)) AS _sets
 """
 
 from __future__ import annotations
@@ -12,10 +17,18 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.query_parts import is_over, relations, window_calls
+from headwater.analyze.query_parts import (
+    is_over,
+    relations,
+    unused_alias,
+    window_calls,
+    written_name,
+)
+from headwater.dialect.vocabulary import unnamed_column
 
 MAX_SETS = 64
 _SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
+_OF_ROWS = (exp.AggFunc, exp.Filter, exp.WithinGroup)
 
 Keys = tuple[exp.Expr, ...]
 
@@ -31,12 +44,9 @@ def expand_grouping_sets(query: exp.Query, report: Diagnostics) -> exp.Query:
         group = select.args.get("group")
         if group is None or not any(isinstance(item, _SETS) for item in group.expressions):
             continue
-        windows = select.args.get("qualify") or window_calls(select)
-        if windows or select.args.get("distinct"):  # they look at the rows of all sets together
-            message = f"{'OVER' if windows else 'DISTINCT'} with grouping sets"
-            report.not_yet(message, group, "put the part with GROUP BY into a subquery")
-            continue
-        _expand(select, group, report)
+        _unqualify(select)
+        above = select.args.get("qualify") or select.args.get("distinct") or window_calls(select)
+        _expand(_Sets(select).below if above else select, group, report)
     found = root.this
     assert isinstance(found, exp.Query)
     return found
@@ -56,8 +66,60 @@ def _unqualify(select: exp.Select) -> None:
                 column.set("table", None)
 
 
+class _Sets:
+    """The SELECT list and GROUP BY of a SELECT, put into a subquery of it.
+
+    Attributes:
+        below: the SELECT that groups.
+    """
+
+    def __init__(self, select: exp.Select) -> None:
+        self._alias = unused_alias(select, "_sets")
+        self._columns: dict[exp.Expr, exp.Column] = {}
+        self.below = exp.Select()
+        group = select.args["group"]
+        sets = [chosen for item in group.expressions for chosen in _sets_of(item, select)]
+        for key in dict.fromkeys(itertools.chain(*sets)):
+            self._add(key, "k")
+        items = [
+            exp.alias_(each.unalias(), written_name(each) or unnamed_column(at), quoted=True)
+            for at, each in enumerate(select.selects)
+        ]
+        for item in items:
+            self._read(item)
+        select.set("expressions", items)
+        for clause in ("qualify", "windows", "order"):
+            found = select.args.get(clause) or []
+            for head in found if isinstance(found, list) else [found]:
+                self._read(head, select.named_selects if clause == "order" else ())
+        for clause in ("from_", "joins", "laterals", "where", "group", "having"):
+            self.below.set(clause, select.args.get(clause))
+            select.set(clause, None)
+        select.set("from_", exp.From(this=self.below.subquery(self._alias, copy=False)))
+
+    def _read(self, head: exp.Expr, outputs: Sequence[str] = ()) -> None:
+        """Replace keys, aggregates and ``grouping`` by columns, in place."""
+        stack = list(head.iter_expressions())
+        while stack:
+            node = stack.pop()
+            is_output = isinstance(node, exp.Column) and not node.table and node.name in outputs
+            if node in self._columns and not is_output:
+                node.replace(self._columns[node].copy())
+            elif isinstance(node, exp.Grouping) or (
+                isinstance(node, _OF_ROWS) and not is_over(node)
+            ):
+                node.replace(self._add(node.copy(), "v").copy())
+            elif not isinstance(node, exp.Query):
+                stack.extend(node.iter_expressions())
+
+    def _add(self, node: exp.Expr, prefix: str) -> exp.Column:
+        name = f"{prefix}{len(self._columns) + 1}"
+        self._columns[node] = exp.column(name, self._alias)
+        self.below.select(exp.alias_(node.copy(), name, copy=False), copy=False)
+        return self._columns[node]
+
+
 def _expand(select: exp.Select, group: exp.Expr, report: Diagnostics) -> None:
-    _unqualify(select)
     choices = [_sets_of(item, select) for item in group.expressions]
     sets = [tuple(itertools.chain(*chosen)) for chosen in itertools.product(*choices)]
     if len(sets) > MAX_SETS:
@@ -148,4 +210,4 @@ def _without(value: exp.Expr, gone: Sequence[exp.Expr], chosen: Sequence[exp.Exp
 
 def _is_of_rows(node: exp.Expr) -> bool:
     """Return whether a node looks at rows, whose keys are all known: an aggregate or FILTER."""
-    return isinstance(node, (exp.AggFunc, exp.Filter, exp.Query)) and not is_over(node)
+    return isinstance(node, (*_OF_ROWS, exp.Query)) and not is_over(node)

@@ -40,7 +40,7 @@ def storable_columns(checked: Checked) -> None:
     """Refuse columns that a table cannot hold, and names that are the system's."""
     for at, field in zip(_outputs(checked), checked.view.fields, strict=True):
         if not is_unnamed(field.name):
-            check_name(checked.report, field.name, at, "column")
+            check_name(checked.report, field.name, at, "column", words=True)
         if any(kind.this is t.Type.NULL for kind in field.type.find_all(exp.DataType)):
             hint = "give it a type: CAST(NULL AS VARCHAR)"
             checked.report.add("UNSUPPORTED_TYPE", f'column "{field.name}" has no type', at, hint)

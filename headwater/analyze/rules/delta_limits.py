@@ -15,6 +15,7 @@ def delta_views(checked: Checked) -> None:
     if checked.view.is_delta:
         _straight_from_a_source(checked)
         _partitioned(checked)
+        _named(checked)
 
 
 def _straight_from_a_source(checked: Checked) -> None:
@@ -37,3 +38,11 @@ def _partitioned(checked: Checked) -> None:
         hint = "leave one column out"
         message = "Delta does not partition by all columns"
         checked.report.add("UNSUPPORTED_PARTITION", message, nodes[0], hint)
+
+
+def _named(checked: Checked) -> None:
+    for field in checked.view.fields:
+        if " " in field.name:
+            hint = "write _ for each space, or use format = 'iceberg'"
+            message = f'Delta has no names with spaces, such as "{field.name}"'
+            checked.report.add("BAD_NAME", message, checked.statement, hint)

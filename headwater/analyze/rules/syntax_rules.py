@@ -133,7 +133,7 @@ def names_given(statement: syntax.CreateStreamingView, report: Diagnostics) -> N
             given += [(node.this, "table")] if node.this is not None else []
         for name, what in given:
             if isinstance(name, exp.Identifier):
-                check_name(report, name.name, name, what)
+                check_name(report, name.name, name, what, words=what == "column")
 
 
 RULES: tuple[Rule, ...] = (

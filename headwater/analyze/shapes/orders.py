@@ -10,13 +10,22 @@ In: a query as parsed, whose ORDER BY and LIMIT are those of SELECTs. Out: the s
 
     SELECT count(*) FROM t LIMIT 100
     SELECT count(*) FROM t
+
+    SELECT * FROM (SELECT max(x) AS a FROM t), (SELECT max(y) AS b FROM u) LIMIT 100
+    SELECT * FROM (SELECT max(x) AS a FROM t), (SELECT max(y) AS b FROM u)
 """
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.query_parts import is_aggregate, is_distinct, written_name
+from headwater.analyze.query_parts import (
+    is_aggregate,
+    is_distinct,
+    joins,
+    relations,
+    written_name,
+)
 from headwater.analyze.shapes.first_rows import around, value_of
 from headwater.dialect.vocabulary import unnamed_column
 
@@ -35,16 +44,31 @@ def plain_orders(query: exp.Query) -> bool:
             ordered = ordered or select is query
         elif order is not None and is_aggregate(select) and not is_distinct(select):
             _select_what_orders(select, order)
-        elif limit is not None and _has_one_row(select, limit):
+        elif limit is not None and _takes_one(limit) and _has_one_row(select):
             select.set("limit", None)
     return ordered
 
 
-def _has_one_row(select: exp.Select, limit: exp.Expr) -> bool:
-    """Return whether a LIMIT takes the only row of an aggregate without groups."""
-    alone = is_aggregate(select) and not any(select.args.get(k) for k in ("group", "offset"))
+def _takes_one(limit: exp.Expr) -> bool:
     count = limit.expression
-    return alone and isinstance(count, exp.Literal) and count.is_int and int(count.name) > 0
+    return isinstance(count, exp.Literal) and count.is_int and int(count.name) > 0
+
+
+def _has_one_row(select: exp.Select) -> bool:
+    """Return whether there is one row at most: of an aggregate without groups, or of several."""
+    if any(select.args.get(key) for key in ("group", "offset", "laterals")):
+        return False
+    read = relations(select)
+    return is_aggregate(select) or (
+        bool(read)
+        and all(each.side != "FULL" for each in joins(select))
+        and all(
+            isinstance(each, exp.Subquery)
+            and isinstance(each.this, exp.Select)
+            and _has_one_row(each.this)
+            for each in read
+        )
+    )
 
 
 def _select_what_orders(select: exp.Select, order: exp.Expr) -> None:

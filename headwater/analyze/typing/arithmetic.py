@@ -16,6 +16,7 @@ from headwater.analyze.typing.common_type import cast_to, clash, coerce, type_of
 from headwater.dialect.syntax import DIALECT
 
 _DAYS = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+_DATES_TAKE_NUMBERS = ("duckdb", "postgres", "snowflake", "spark")
 _KEPT_SCALE = 6
 """Digits after the point that Spark keeps if a result has more than 38 digits."""
 
@@ -24,6 +25,10 @@ def arithmetic(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     """Return the type of ``+ - * / %``; report operands that do not fit."""
     left, right = type_of(node.this), type_of(node.args["expression"])
     families = (t.family(left), t.family(right))
+    if _counts_days(node):
+        number = node.args["expression"]
+        number.replace(exp.Interval(this=exp.Literal.string(number.name), unit=exp.var("DAY")))
+        return left
     if "unknown" in families:
         return t.UNKNOWN
     if "null" in families:
@@ -98,7 +103,11 @@ def _digits_needed(node: exp.Expr, left: exp.DataType, right: exp.DataType) -> i
 
 
 def _decimal_quotient(node: exp.Div, kind: exp.DataType, report: Diagnostics) -> exp.DataType:
-    if dialect := node.meta.get(DIALECT):
+    dialect = node.meta.get(DIALECT)
+    if dialect == "duckdb":
+        coerce([node.this, node.expression], t.DOUBLE)
+        return t.DOUBLE
+    if dialect:
         report.add(
             "UNSUPPORTED_SYNTAX",
             f"the quotient of decimals has another scale in {dialect}",
@@ -147,6 +156,12 @@ def _time_arithmetic(
     else:
         clash(node.this, node.args["expression"], "cannot calculate with", node, report)
     return t.UNKNOWN
+
+
+def _counts_days(node: exp.Expr) -> bool:
+    """Return whether a number is added to a date in a dialect where it counts days."""
+    dialect, number = node.meta.get(DIALECT), node.args["expression"]
+    return dialect in _DATES_TAKE_NUMBERS and type_of(node.this) == t.DATE and number.is_int
 
 
 def _whole_days(node: exp.Expr) -> bool:

@@ -109,7 +109,7 @@ def aggregate_program(
             for name in own
         )
         query = exp.select("*").from_(query.subquery(_CHANGED)).where(exp.or_(*changed))
-    rows = names[_ROWS.sql()][0] if counted else ""
+    rows = _identifier(names[_ROWS.sql()][0]) if counted else ""
     return AggregateProgram(
         print_sql(query, "spark"),
         tuple(keys.values()),
@@ -214,6 +214,11 @@ def _state_names(select: exp.Select, folds: Mapping[str, Fold]) -> dict[str, tup
     return names
 
 
+def _identifier(name: str) -> str:
+    """Return a name as Spark SQL, in quotes if it needs them."""
+    return exp.to_identifier(name).sql(dialect="spark")
+
+
 def _values(
     folds: Mapping[str, Fold], names: Mapping[str, tuple[str, ...]], merged: bool
 ) -> dict[str, str]:
@@ -221,8 +226,8 @@ def _values(
     values = {}
     for text, fold in folds.items():
         states = [
-            part.merge.format(t=f"t.{name}", s=f"s.{name}") if merged else f"s.{name}"
-            for part, name in zip(fold.parts, names[text], strict=True)
+            part.merge.format(t=f"t.{own}", s=f"s.{own}") if merged else f"s.{own}"
+            for part, own in zip(fold.parts, map(_identifier, names[text]), strict=True)
         ]
         values[text] = fold.value.format(*(f"({state})" for state in states))
     return values

@@ -179,6 +179,20 @@ def columns(select: str) -> list[str]:
         "SELECT k, count(x) AS n FROM t LEFT JOIN UNNEST(a) AS e (x) ON true GROUP BY k",
         "SELECT k, e.e FROM t, UNNEST(a) AS e (e)",
         *("SELECT k FROM t WHERE i = ANY (a)", "SELECT k FROM t WHERE 1 = ANY (a)"),
+        "SELECT s, k, rank() OVER (PARTITION BY grouping(s), CASE WHEN grouping(k) = 0 THEN s END"
+        " ORDER BY sum(i) DESC) AS place FROM t GROUP BY ROLLUP (s, k)",
+        "SELECT t.s AS name, sum(sum(i)) OVER (PARTITION BY t.s) AS n,"
+        " count(*) FILTER (WHERE i > 10) AS c FROM t GROUP BY GROUPING SETS ((t.s), (t.k), ())",
+        "SELECT DISTINCT count(*) AS n, grouping(s, k) AS g FROM t GROUP BY CUBE (s, k)"
+        " HAVING count(*) > 1",
+        "SELECT s, count(*) AS n FROM t GROUP BY ROLLUP (1)"
+        " QUALIFY row_number() OVER (ORDER BY count(*) DESC, s) <= 2",
+        "SELECT s, sum(i) + 1 AS x, sum(sum(i)) OVER w AS n FROM t GROUP BY ROLLUP (s)"
+        " WINDOW w AS (PARTITION BY grouping(s))",
+        "SELECT s, k, grouping(s) + grouping(k) AS l, rank() OVER (ORDER BY count(*) DESC) AS p"
+        " FROM t GROUP BY ROLLUP (s, k) ORDER BY l DESC, CASE WHEN grouping(s) = 0 THEN s END,"
+        " p, k LIMIT 5",
+        "SELECT * FROM (SELECT max(i) AS a FROM t), (SELECT count(*) AS b FROM u) LIMIT 100",
     ],
 )
 def test_a_shape_gives_the_rows_of_duckdb(select: str, duck: duckdb.DuckDBPyConnection) -> None:
@@ -343,6 +357,15 @@ def test_a_shape_that_duckdb_lacks(
         ("SELECT u.*, t.k AS u_k, u.k FROM u JOIN t ON u.k = t.k", []),
         ("SELECT n, u.* FROM u", ["n", "k", "i", "w", "u_n"]),
         ("SELECT * FROM u FULL JOIN none USING (i)", ["i", "k", "w", "n"]),
+        ("SELECT DISTINCT (k), ((s)) FROM t ORDER BY k, s LIMIT 3", ["k", "s"]),
+        (
+            "SELECT s, count(*) FROM t GROUP BY ROLLUP (s) QUALIFY rank() OVER (ORDER BY s) < 3",
+            ["s", "_col1"],
+        ),
+        (
+            'SELECT k AS "30 days", i AS "2nd", n AS "how many" FROM t JOIN u USING (k, i)',
+            ["30 days", "2nd", "how many"],
+        ),
     ],
 )
 def test_names_of_columns(select: str, names: list[str]) -> None:
@@ -358,6 +381,14 @@ def test_names_of_columns(select: str, names: list[str]) -> None:
         ("SELECT DISTINCT ON (s) s, k FROM t", "NON_DETERMINISTIC"),
         ("SELECT k FROM t OFFSET 2", "NON_DETERMINISTIC"),
         ("SELECT k AS _col0 FROM t", "BAD_NAME"),
+        ('SELECT k AS "two  spaces" FROM t', "BAD_NAME"),
+        ('SELECT k AS "a space " FROM t', "BAD_NAME"),
+        ('SELECT k AS "a.b" FROM t', "BAD_NAME"),
+        (
+            "SELECT * FROM (SELECT max(i) AS a FROM t) AS x"
+            " FULL JOIN (SELECT max(n) AS b FROM u) AS y ON a = b LIMIT 1",
+            "NON_DETERMINISTIC",
+        ),
         ("SELECT t.k FROM t NATURAL JOIN (SELECT n FROM u) AS u", "UNKNOWN_COLUMN"),
         ("SELECT t.s FROM t JOIN (SELECT w AS k FROM u) AS q USING (k)", "TYPE_CLASH"),
         ("SELECT k FROM t WHERE i > ALL (a)", "NOT_YET"),

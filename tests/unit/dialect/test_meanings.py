@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from datetime import date
 from typing import Any
 
 import duckdb
@@ -78,6 +80,10 @@ def value(dialect: str, expression: str) -> Any:
         ("bigquery", "1.5 / 2.5 = 0.6", True),
         ("postgres trino", "i / j", 3),
         ("spark duckdb snowflake bigquery", "i / j", 3.5),
+        ("duckdb", "i / 2.5", 2.8),
+        ("duckdb", "CAST(i AS DECIMAL(5, 2)) / 0.0", math.inf),
+        ("duckdb postgres spark snowflake", "CAST(ts AS DATE) + 3", date(2026, 12, 2)),
+        ("duckdb postgres", "CAST(ts AS DATE) - 29", date(2026, 10, 31)),
         ("postgres trino spark duckdb", "-i % j", -1),
         ("postgres duckdb", "-2 ^ 2", 4.0),
         ("spark", "-2 ^ 2", -4),
