@@ -19,7 +19,8 @@ from headwater.dialect.meanings_of_text import Meaning
 from headwater.dialect.syntax import DIALECT, GIVEN
 
 _DIFFERENT = (
-    *(exp.Anonymous, exp.Bracket, exp.AtTimeZone, exp.Add, exp.Sub, exp.Div, exp.Cast),
+    *(exp.Anonymous, exp.Bracket, exp.AtTimeZone, exp.Cast),
+    *(exp.Add, exp.Sub, exp.Div, exp.DPipe),
     *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In),
 )
 """Nodes of which the binder asks in which dialect they were written."""
@@ -172,8 +173,8 @@ def _bits_in_order(node: exp.Expr) -> exp.Expr:
 # -- times
 
 
-def _parts_of_week(sunday: int) -> Meaning:
-    """``extract(dow)``, by the number of Sunday: 0 or 1."""
+def _parts(sunday: int, epoch: str = "") -> Meaning:
+    """``extract(dow)``, by the number of Sunday: 0 or 1; ``extract(epoch)``, by its type."""
 
     def part(node: exp.Expr) -> exp.Expr:
         unit, value = node.this.name.lower(), node.expression
@@ -188,9 +189,23 @@ def _parts_of_week(sunday: int) -> Meaning:
             return exp.paren(day, copy=False)
         if unit in ("doy", "dayofyear"):
             return exp.DayOfYear(this=value.copy())
+        if unit == "epoch" and epoch:
+            return exp.cast(exp.TimeToUnix(this=value.copy()), epoch)
         return node
 
     return part
+
+
+def _part_called(part: Meaning, otherwise: Meaning = lambda node: node) -> Meaning:
+    """``date_part('dow', x)`` as ``extract(dow FROM x)``."""
+
+    def called(node: exp.Expr) -> exp.Expr:
+        name, given = str(node.this).lower(), node.expressions
+        if name not in ("date_part", "datepart") or len(given) != 2 or not given[0].is_string:
+            return otherwise(node)
+        return part(exp.Extract(this=exp.var(given[0].name.upper()), expression=given[1].copy()))
+
+    return called
 
 
 def _boundaries(node: exp.Expr) -> exp.Expr:
@@ -263,7 +278,7 @@ def _is_not_null(node: exp.Expr) -> exp.Expr:
 _EVERYWHERE: Mapping[type[exp.Expr], Meaning] = {
     exp.Left: functions.beginning,
     exp.Right: functions.end,
-    exp.ILike: functions.alike,
+    exp.ILike: words.among(functions.alike),
 }
 _JOINED = functions.named("array_join", "this", "expression", "null")
 _DIGESTS: Mapping[type[exp.Expr], Meaning] = {
@@ -301,12 +316,13 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.Substring: words.counted_from_end(shorter=True),
         exp.ConcatWs: _texts_only,
         exp.SplitPart: words.part,
-        exp.Like: words.escaped,
+        exp.Like: words.among(words.escaped),
         exp.RegexpExtract: words.or_empty,
         exp.TryCast: _strict,
         exp.DataType: _unsized(10, 0),
         exp.Div: _error_by_zero,
-        exp.Extract: _parts_of_week(1),
+        exp.Anonymous: _part_called(_parts(1)),
+        exp.Extract: _parts(1),
         exp.StrToTime: times.read,
         exp.TimestampDiff: _elapsed,
         exp.TsOrDsToDate: _as_date,
@@ -316,6 +332,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
     },
     "duckdb": {
         **_EXTREMES,
+        exp.Like: words.among(),
         **_DIGESTS,
         **_EVERYWHERE,
         **_LAMBDAS,
@@ -324,7 +341,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.DayOfWeek: functions.day_of_week(0),
         exp.Log: functions.common_logarithm,
         exp.Levenshtein: functions.bytes_apart,
-        exp.Anonymous: _passes_over_null,
+        exp.Anonymous: _part_called(_parts(0, "DOUBLE"), _passes_over_null),
         exp.StrToTime: times.read,
         exp.DateDiff: _boundaries,
         exp.Concat: _joined,
@@ -333,7 +350,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.SplitPart: words.part,
         exp.RegexpReplace: words.replaced_once,
         exp.RegexpExtract: words.or_empty,
-        exp.Extract: _parts_of_week(0),
+        exp.Extract: _parts(0, "DOUBLE"),
     },
     "postgres": {
         **_EXTREMES,
@@ -347,15 +364,16 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.ConcatWs: _texts_only,
         exp.Substring: words.placed,
         exp.SplitPart: words.part,
-        exp.Like: words.escaped,
+        exp.Like: words.among(words.escaped),
         exp.RegexpReplace: words.replaced_once,
         exp.Cast: _any_scale,
         exp.TryCast: _any_scale,
-        exp.Extract: _parts_of_week(0),
+        exp.Extract: _parts(0, "DECIMAL(20, 6)"),
         exp.Is: _is_not_null,
     },
     "snowflake": {
         **_EXTREMES,
+        exp.Like: words.among(),
         **_DIGESTS,
         **_EVERYWHERE,
         exp.Bracket: functions.element(0, fails=False),
@@ -370,11 +388,11 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
     "bigquery": {
         **_EVERYWHERE,
         exp.Substring: words.counted_from_end(shorter=False),
-        exp.Like: words.escaped,
+        exp.Like: words.among(words.escaped),
         exp.RegexpReplace: words.references,
         exp.DataType: _unsized(38, 9),
         exp.Literal: _point_is_double,
-        exp.Extract: _parts_of_week(1),
+        exp.Extract: _parts(1),
         **dict.fromkeys(_BITS, _bits_in_order),
     },
 }

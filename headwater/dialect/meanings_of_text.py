@@ -6,6 +6,7 @@ In: nodes as the parser of a dialect left them. Out: nodes with Trino's meaning,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import NoReturn
 
 from sqlglot import exp
@@ -105,6 +106,32 @@ def or_empty(node: exp.Expr) -> exp.Expr:
     """An empty text if nothing is found in a text that is not NULL."""
     found = exp.Coalesce(this=node.copy(), expressions=[text("")])
     return exp.Case(ifs=[exp.If(this=exp.Not(this=_is_null(node.this)), true=found)])
+
+
+def among(like: Meaning = lambda node: node) -> Meaning:
+    """``LIKE ANY`` and ``LIKE ALL`` of a list.
+
+    Args:
+        like: what LIKE of a single pattern means.
+    """
+
+    def meant(node: exp.Expr) -> exp.Expr:
+        quantifier = node.expression
+        if not isinstance(quantifier, (exp.Any, exp.All)):
+            return like(node)
+        listed = quantifier.this.unnest()
+        if isinstance(listed, exp.Literal):
+            listed = exp.Tuple(expressions=[listed.copy()])
+        if not isinstance(listed, (exp.Tuple, exp.Array)) or not listed.expressions:
+            return node
+        terms = [
+            like(type(node)(**{**node.args, "this": node.this.copy(), "expression": each.copy()}))
+            for each in listed.expressions
+        ]
+        join = exp.Or if isinstance(quantifier, exp.Any) else exp.And
+        return exp.paren(reduce(lambda a, b: join(this=a, expression=b), terms), copy=False)
+
+    return meant
 
 
 def escaped(node: exp.Expr) -> exp.Expr:

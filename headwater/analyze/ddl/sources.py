@@ -169,7 +169,7 @@ def _plain_column(node: syntax.SourceColumn, report: Diagnostics, *, sized: bool
     """A column as declared; ``sized``: that of a TIMESTAMP says how its values are written."""
     kind, digits = t.UNKNOWN, fraction_digits(node) if sized else None
     try:
-        kind = t.canonical(without_digits(node) if sized else node.args["kind"])
+        kind = t.declared(without_digits(node) if sized else node.args["kind"])
     except t.TypeRefused as refused:
         report.add("UNSUPPORTED_TYPE", str(refused), node.args["kind"], refused.hint)
     metadata = node.args.get("metadata")
@@ -269,7 +269,7 @@ def _check_metadata(
 
 def _declared(node: syntax.SourceColumn) -> exp.DataType:
     try:
-        return t.canonical(cast(exp.DataType, node.args["kind"]))
+        return t.declared(cast(exp.DataType, node.args["kind"]))
     except t.TypeRefused:
         return t.UNKNOWN
 

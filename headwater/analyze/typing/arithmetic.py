@@ -16,6 +16,7 @@ from headwater.analyze.typing.common_type import cast_to, clash, coerce, type_of
 from headwater.dialect.syntax import DIALECT
 
 _DAYS = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+_DATES_ARE_DAYS = ("duckdb", "postgres", "snowflake")
 _DATES_TAKE_NUMBERS = ("duckdb", "postgres", "snowflake", "spark")
 _KEPT_SCALE = 6
 """Digits after the point that Spark keeps if a result has more than 38 digits."""
@@ -146,6 +147,11 @@ def _time_arithmetic(
     if t.DATE in (left, right) and "interval" in families:
         message = "a date takes intervals of days, weeks, months, quarters and years only"
         report.add("TYPE_CLASH", message, node, "cast the date first: CAST(x AS TIMESTAMP)")
+    elif left == right == t.DATE and node.meta.get(DIALECT) in _DATES_ARE_DAYS:
+        days = exp.DateDiff(this=node.this, expression=node.expression, unit=exp.var("DAY"))
+        days.type = t.BIGINT
+        node.replace(days)
+        return t.BIGINT
     elif t.DATE in (left, right):
         report.add(
             "UNSUPPORTED_SYNTAX",

@@ -22,6 +22,8 @@ ROUNDS = "rounds"
 """Key of ``meta`` of a cast that does not say how it rounds."""
 _ROUNDED = (t.Type.DECIMAL, t.Type.DOUBLE)
 """Trino casts a REAL beyond BIGINT to the last BIGINT; what is rounded before fails there."""
+_ROUND_DECIMALS = ("duckdb", "postgres", "snowflake")
+"""They round a decimal as Trino does, half away from zero; of a DOUBLE, the even one of two."""
 _INTEGRAL = (exp.Round, exp.Floor, exp.Ceil, exp.Trunc)
 
 
@@ -37,6 +39,7 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         message = "CAST takes a type and nothing else"
         report.add("UNSUPPORTED_SYNTAX", message, node, "write CAST(x AS type)")
         return t.UNKNOWN
+    length = _taken_length(node)
     try:
         target = t.canonical(_without_precision(node))
     except t.TypeRefused as refused:
@@ -50,15 +53,33 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         _read_literal(node.this, target, report)
     _round(node, target)
     _check_cast(node, type_of(node.this), target, report)
+    if length is not None:
+        cut = exp.Substring(start=exp.Literal.number(1), length=length)
+        cut.type = target
+        node.replace(cut)
+        cut.set("this", node)
     return target
+
+
+def _taken_length(node: exp.Expr) -> exp.Expr | None:
+    """Take the length off the target of a cast from text; longer text is cut there."""
+    to = node.args["to"]
+    if to.this is not t.Type.VARCHAR or t.family(type_of(node.this)) not in ("text", "null"):
+        return None
+    sizes = to.expressions
+    to.set("expressions", [])
+    return sizes[0].this.copy() if sizes else None
 
 
 def _round(node: exp.Expr, target: exp.DataType) -> None:
     """Write out that a cast to an integer rounds, in place: other engines cut the fraction off."""
-    source = type_of(node.this)
-    if node.meta.get(DIALECT) or _whole_number(node.this):
+    source, dialect = type_of(node.this), node.meta.get(DIALECT)
+    if _whole_number(node.this) or not t.is_integer(target) or source.this not in _ROUNDED:
         return
-    if t.is_integer(target) and source.this in _ROUNDED:
+    if dialect == "spark":
+        node.set("this", exp.Trunc(this=node.this))
+        node.this.type = rounded([source])
+    elif dialect is None or (dialect in _ROUND_DECIMALS and source.this is t.Type.DECIMAL):
         node.meta[ROUNDS] = True
         node.set("this", exp.Round(this=node.this))
         node.this.type = rounded([source])

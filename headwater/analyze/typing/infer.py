@@ -24,6 +24,7 @@ from headwater.analyze.typing.calls import call
 from headwater.analyze.typing.casts import bind_cast
 from headwater.analyze.typing.common_type import (
     align,
+    cast_to,
     coerce,
     expect_boolean,
     merge,
@@ -39,6 +40,7 @@ from headwater.analyze.typing.window_functions import (
     window_call,
 )
 from headwater.analyze.typing.zones import at_time_zone
+from headwater.dialect.syntax import DIALECT
 
 Rule = Callable[[exp.Expr, Diagnostics], exp.DataType]
 
@@ -204,10 +206,19 @@ def _escape(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     return t.BOOLEAN
 
 
+_JOIN_ANY = ("duckdb", "postgres", "snowflake", "spark")
+"""Dialects whose ``||`` takes a number beside a text."""
+
+
 def _concat(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     sides = [node.this, node.args["expression"]]
     if [t.family(type_of(side)) for side in sides] == ["array", "array"]:
         return merge(sides, "operands of ||", report)
+    if node.meta.get(DIALECT) in _JOIN_ANY and "text" in map(t.family, map(type_of, sides)):
+        for side in sides:
+            kind = type_of(side)
+            if kind == t.DATE or t.family(kind) == "boolean" or t.is_exact(kind):
+                cast_to(side, t.VARCHAR)
     _expect_text(node, "||", report)
     return t.VARCHAR
 

@@ -70,8 +70,7 @@ _SPELLINGS = {
     Type.BINARY: Type.VARBINARY,
 }
 _REFUSED = {
-    Type.TINYINT: "write INTEGER: Iceberg has no smaller integer",
-    Type.SMALLINT: "write INTEGER: Iceberg has no smaller integer",
+    **dict.fromkeys((Type.TINYINT, Type.SMALLINT), "write INTEGER: Iceberg has no smaller integer"),
     Type.CHAR: "write VARCHAR: text has no length here",
     Type.TIME: "write VARCHAR, or TIMESTAMP with a date",
     Type.JSON: "write VARCHAR and read it with json_extract_scalar",
@@ -150,7 +149,12 @@ def row(fields: Mapping[str, exp.DataType]) -> exp.DataType:
 
 
 def elements(kind: exp.DataType) -> tuple[exp.DataType, ...]:
-    """Return the element types of an array (one), a map (two) or a row (its fields' types)."""
+    """Return the element types of an array (one), a map (two) or a row (its fields' types).
+
+    A NULL may be any of them; what is in it has no type either.
+    """
+    if kind.this is Type.NULL:
+        return NULL, NULL
     return tuple(
         cast(exp.DataType, inner.args["kind"] if isinstance(inner, exp.ColumnDef) else inner)
         for inner in kind.expressions
@@ -183,6 +187,21 @@ def canonical(kind: exp.DataType) -> exp.DataType:
         hint = f"write {NAMES[this].sql} without a size"
         raise TypeRefused(f"type {name} is not supported", hint)
     return exp.DataType(this=this)
+
+
+def declared(kind: exp.DataType) -> exp.DataType:
+    """Return the canonical form of a column's type: no text has a length, no integer is small.
+
+    Raises:
+        TypeRefused: if Headwater does not keep such columns.
+    """
+    wide = kind.copy()
+    for each in wide.find_all(exp.DataType):
+        if each.this in (Type.TINYINT, Type.SMALLINT):
+            each.set("this", Type.INT)
+        elif _SPELLINGS.get(each.this, each.this) is Type.VARCHAR:
+            each.set("expressions", [])
+    return canonical(wide)
 
 
 def _canonical_nested(kind: exp.DataType) -> exp.DataType:
@@ -223,6 +242,11 @@ def is_integer(kind: exp.DataType) -> bool:
 def is_float(kind: exp.DataType) -> bool:
     """Return whether the type is REAL or DOUBLE."""
     return kind.this in (Type.FLOAT, Type.DOUBLE)
+
+
+def is_exact(kind: exp.DataType) -> bool:
+    """Return whether the type is that of an integer or a decimal."""
+    return is_integer(kind) or kind.this is Type.DECIMAL
 
 
 def is_timestamp(kind: exp.DataType) -> bool:

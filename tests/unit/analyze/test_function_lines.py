@@ -16,6 +16,7 @@ from headwater.analyze.typing import functions as f
 from headwater.analyze.typing.functions.catalogue import find, instead
 from headwater.analyze.typing.functions.elsewhere import ELSEWHERE
 from headwater.dialect import parse
+from headwater.errors import HeadwaterError
 from headwater.plan.planner import plan_project
 from headwater.plan.sql.at_rest import at_rest
 
@@ -229,3 +230,14 @@ def test_functions_are_found_by_name_alias_and_word() -> None:
     assert "levenshtein_distance" in {each.name for each in find("insert")}
     assert len(find("")) > 150
     assert instead("to_char").startswith("date_format")
+
+
+@pytest.mark.parametrize("name", sorted({each.name for each in f.FUNCTIONS.values()}))
+def test_a_call_with_nulls_is_typed_or_refused(name: str) -> None:
+    for count in range(1, 5):
+        for others in ("NULL", "i", "s"):
+            call = f"{name}({', '.join(['NULL', *[others] * (count - 1)])})"
+            try:
+                bound(f"SELECT coalesce({call}, NULL) AS x, {call} AS y FROM t")
+            except HeadwaterError as error:
+                assert error.condition != "INTERNAL_ERROR"

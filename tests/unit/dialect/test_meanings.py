@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import duckdb
@@ -88,6 +89,23 @@ def value(dialect: str, expression: str) -> Any:
         ("postgres duckdb", "-2 ^ 2", 4.0),
         ("spark", "-2 ^ 2", -4),
         ("spark", "i IS NOT NULL", True),
+        ("duckdb postgres snowflake spark", "s || i || CAST(1.50 AS DECIMAL(3, 2))", "abc71.50"),
+        ("duckdb postgres spark", "(i > 1) || s || CAST(ts AS DATE)", "trueabc2026-11-29"),
+        ("duckdb postgres snowflake", "CAST(ts AS DATE) - DATE '2026-11-01'", 28),
+        ("duckdb", "extract(epoch FROM ts)", 1795946400.0),
+        ("postgres", "extract(epoch FROM ts)", Decimal("1795946400.000000")),
+        ("duckdb postgres spark", "date_part('hour', ts)", 10),
+        ("duckdb postgres", "date_part('dow', ts)", 0),
+        ("trino postgres duckdb snowflake", "CAST(CAST(2.5 AS DECIMAL(3, 1)) AS INTEGER)", 3),
+        ("trino postgres duckdb snowflake", "CAST(CAST(-2.5 AS DECIMAL(3, 1)) AS INTEGER)", -3),
+        ("spark", "CAST(CAST(-2.5 AS DECIMAL(3, 1)) AS INTEGER)", -2),
+        ("spark", "CAST(x AS BIGINT)", 2),
+        ("trino postgres", "CAST(s AS VARCHAR(2))", "ab"),
+        ("duckdb spark", "CAST(s AS VARCHAR(2))", "abc"),
+        ("postgres spark duckdb snowflake", "s LIKE ANY ('x%', 'a_c')", True),
+        ("postgres", r"s LIKE ANY (ARRAY['a\_c', 'x'])", False),
+        ("duckdb postgres", "s NOT LIKE ALL ('x%', 'ab')", True),
+        ("duckdb postgres", "s ILIKE ANY ('X', 'A%')", True),
         ("postgres", "u IS NOT NULL", False),
     ],
 )

@@ -188,7 +188,8 @@ def total(arguments: Arguments) -> exp.DataType:
     kind = arguments[0]
     if t.is_integer(kind):
         return t.BIGINT
-    return t.decimal(t.MAX_PRECISION, t.digits(kind)[1]) if not t.is_float(kind) else kind
+    exact = kind.this is t.Type.DECIMAL
+    return t.decimal(t.MAX_PRECISION, t.digits(kind)[1]) if exact else kind
 
 
 def mean(arguments: Arguments) -> exp.DataType:
