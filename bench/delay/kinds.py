@@ -78,6 +78,14 @@ KINDS = (
         " AND b.at BETWEEN a.at - INTERVAL '10' SECOND AND a.at;\n",
     ),
     Kind(
+        "counts over a minute",
+        "busy",
+        "id",
+        "CREATE STREAMING VIEW busy AS SELECT id, device, in_a_minute FROM (SELECT id, device,"
+        " count(*) OVER (PARTITION BY device ORDER BY at RANGE BETWEEN INTERVAL '1' MINUTE"
+        " PRECEDING AND CURRENT ROW) AS in_a_minute FROM events) AS e WHERE in_a_minute > 0;\n",
+    ),
+    Kind(
         "final windows of 1 s",
         "per_second",
         "newest",
