@@ -220,6 +220,10 @@ bench: setup ## the benchmarks, against Spark by hand and DuckDB
 bench-incremental: setup ## a tick against a whole query in plain Spark: ARGS="--rows 10000000 --change 10000"
 	@$(BIN)/python -m bench.incremental $(ARGS)
 
+.PHONY: nexmark-peers
+nexmark-peers: setup ## queries of NEXMark beside PySpark by hand, CPU seconds: make nexmark-peers EVENTS=2000000
+	@$(BIN)/python -m bench.nexmark.peers --events $(or $(EVENTS),2000000) --seed $(or $(SEED),1)
+
 .PHONY: bench-lateness
 bench-lateness: setup ## completeness against delay on the flights, fixed against adaptive: ARGS="--minutes 10"
 	@$(BIN)/python -m bench.lateness $(ARGS)

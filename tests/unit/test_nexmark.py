@@ -7,6 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from bench.nexmark import by_hand, peers
 from bench.nexmark.events import FILES, TABLES, generate
 from bench.nexmark.run import QUERIES, answers, refusals, write_project
 
@@ -76,3 +77,20 @@ def test_columns_of_a_view_are_those_of_the_query_beside_it(tmp_path: Path) -> N
     with answers(project, generate(tmp_path / "events", EVENTS)) as connection:
         for name, view in project.catalog.views.items():
             assert connection.sql(QUERIES[name].theirs).columns == [f.name for f in view.fields]
+
+
+def test_the_judge_of_the_ways_sees_a_row_that_differs(tmp_path: Path) -> None:
+    events = peers.closed_events(tmp_path, 2_000, 1)
+    with duckdb.connect() as duck:
+        for table in TABLES:
+            duck.execute(f"CREATE VIEW {table} AS FROM '{events}/{table}/*.parquet'")
+        for name in by_hand.QUERIES:
+            rows = tmp_path / name
+            rows.mkdir()
+            duck.execute(f"CREATE OR REPLACE TABLE found AS {QUERIES[name].theirs}")
+            duck.execute(f"COPY found TO '{rows}/right.parquet' (FORMAT parquet)")
+            assert peers.difference(events, name, str(rows)) == ""
+            more = "SELECT * REPLACE (price + 1 AS price)" if name == "q7" else ""
+            more = f"{more} FROM found LIMIT 1"
+            duck.execute(f"COPY ({more}) TO '{rows}/more.parquet' (FORMAT parquet)")
+            assert peers.difference(events, name, str(rows)).startswith("1 rows differ")

@@ -1,0 +1,217 @@
+"""``make nexmark-peers``: Headwater beside PySpark by hand, over the same events into Iceberg.
+
+In: a number of events. Out: per query the CPU seconds per million events of each way, and whether
+both answers are DuckDB's. A way is a process that first runs everything over a tenth of the events;
+its CPU seconds are those of Python and of the JVM, from the first file to the last commit.
+
+    python -m bench.nexmark.peers --events 2000000
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import duckdb
+from pyspark.sql import SparkSession
+
+from bench.measure import ROOT, machine, tree_use
+from bench.nexmark import by_hand
+from bench.nexmark.events import TABLES, generate
+from bench.nexmark.run import QUERIES, tables
+from headwater.plan.planner import plan_sound
+from headwater.project import Project, read_project
+
+OURS, THEIRS = "headwater", "by hand"
+CLOSING = "2026-02-01"
+"""Day of a last event of each kind, which closes the windows before it in both ways."""
+_BEFORE = "TIMESTAMP '2026-01-31'"
+_LAST = {
+    "person": f"SELECT * REPLACE (-1 AS id, TIMESTAMP '{CLOSING}' AS date_time)",
+    "auction": f"SELECT * REPLACE (-1 AS id, -2 AS seller, TIMESTAMP '{CLOSING}' AS date_time)",
+    "bid": f"SELECT * REPLACE (-1 AS auction, -1 AS bidder, TIMESTAMP '{CLOSING}' AS date_time)",
+}
+_COMPARED = {
+    **dict.fromkeys(("q5", "q8", "q11"), f"window_start < {_BEFORE}"),
+    "q7": f"date_time < {_BEFORE}",
+}
+"""The rows that both ways must have."""
+
+Way = Callable[[str, Path], str]
+"""Answers a query over a folder of events; returns the table."""
+
+
+def headwater(folder: Path) -> tuple[SparkSession, Way]:
+    """A project of one view, run as ``headwater run --once --end-of-input`` does."""
+    from headwater.runtime.session import open_session
+    from headwater.runtime.supervisor import Supervisor
+
+    config = _project(folder, "bench").config
+    config.warehouse.mkdir()
+    spark = open_session(config)
+
+    def answer(name: str, events: Path) -> str:
+        project = folder / f"{name}_{events.parent.name}"
+        definitions = tables(events)  # a SOURCE takes files by age
+        straight = definitions.replace("TABLE", "SOURCE").replace("ordering = 'name', ", "")
+        found = _project(project, project.name, straight, name)
+        if name not in plan_sound(found.catalog)[0]:  # what cannot be kept so is landed first
+            found = _project(project, project.name, definitions, name)
+        if Supervisor(found, spark=spark, views=[name]).run(once=True, end_of_input=True):
+            raise RuntimeError(f"{name} failed")
+        return f"lake.{project.name}.{name}"
+
+    return spark, answer
+
+
+def _project(folder: Path, name: str, definitions: str = "", view: str = "") -> Project:
+    folder.mkdir(exist_ok=True)
+    warehouse = folder.parent / "warehouse"
+    settings = f'name = "{name}"\n[warehouse]\npath = "{warehouse}"\n'
+    (folder / "headwater.toml").write_text(settings, encoding="utf-8")
+    text = definitions + (QUERIES[view].ours if view else "")
+    (folder / "all.sql").write_text(text, encoding="utf-8")
+    return read_project(folder)
+
+
+def hand(folder: Path) -> tuple[SparkSession, Way]:
+    """PySpark written by hand."""
+    from bench.by_hand import open_session
+    from headwater.jars.fetch import fetch
+    from headwater.machine.java import find_java
+
+    os.environ["JAVA_HOME"] = str(find_java().home)
+    (folder / "warehouse").mkdir()
+    spark = open_session(folder / "warehouse", fetch(), len(os.sched_getaffinity(0)))
+
+    def answer(name: str, events: Path) -> str:
+        run = f"{name}_{events.parent.name}"
+        by_hand.run(spark, name, events, f"lake.bench.{run}", folder / f"checkpoint_{run}")
+        return f"lake.bench.{run}"
+
+    return spark, answer
+
+
+WAYS = {OURS: headwater, THEIRS: hand}
+
+
+def answer_all(way: str, folder: Path, inputs: Sequence[Path]) -> Iterator[dict[str, Any]]:
+    """Answer every query over some folders of events, in this process; yield what each took."""
+    folder.mkdir()
+    spark, answer = WAYS[way](folder)
+    for events in inputs:
+        for name in by_hand.QUERIES:
+            began, cpu = time.monotonic(), tree_use(os.getpid())[1]
+            table = answer(name, events)
+            used = tree_use(os.getpid())[1] - cpu
+            seconds, rows = time.monotonic() - began, folder / f"answer_{name}_{events.parent.name}"
+            spark.catalog.refreshTable(table)  # another session may have written it
+            spark.table(table).write.parquet(str(rows))
+            yield {"query": name, "cpu": used, "seconds": seconds, "rows": str(rows)}
+    spark.stop()
+
+
+def difference(events: Path, name: str, rows: str) -> str:
+    """Return how an answer differs from DuckDB's, empty if it does not."""
+    with duckdb.connect() as duck:
+        duck.execute("SET TimeZone = 'UTC'")
+        for table in TABLES:
+            duck.execute(f"CREATE VIEW {table} AS FROM '{events}/{table}/*.parquet'")
+        duck.execute(f"CREATE TABLE wanted AS {QUERIES[name].theirs}")
+        names = [row[0] for row in duck.execute("DESCRIBE wanted").fetchall()]
+        columns = ", ".join(f"CAST({each} AS VARCHAR) AS {each}" for each in names)
+        times = ", ".join(
+            f"{each}::TIMESTAMP AS {each}" if each.startswith(("date_", "window_")) else each
+            for each in names
+        )
+        duck.execute(f"CREATE VIEW got AS SELECT {times} FROM '{rows}/*.parquet'")
+        where = _COMPARED.get(name, "true")
+        if name == "q7":  # by hand one of several bids as high is enough
+            columns = "DISTINCT price, window_end"
+        one, other = (f"SELECT {columns} FROM {each} WHERE {where}" for each in ("got", "wanted"))
+        found = duck.sql(
+            f"({one} EXCEPT ALL {other}) UNION ALL ({other} EXCEPT ALL {one})"
+        ).fetchall()
+    return f"{len(found)} rows differ, as {found[0]}" if found else ""
+
+
+def closed_events(folder: Path, count: int, seed: int) -> Path:
+    """Generate events, with one of each kind that closes all windows."""
+    events = generate(folder / "events", count, seed).folder
+    with duckdb.connect() as duck:
+        for table, last in _LAST.items():
+            file = events / table / "9999.parquet"
+            duck.execute(f"COPY ({last} FROM '{events}/{table}/0000.parquet' LIMIT 1) TO '{file}'")
+            for number, each in enumerate(sorted((events / table).iterdir())):
+                os.utime(each, (1.7e9 + number, 1.7e9 + number))  # streams take files by age
+    return events
+
+
+@click.command()
+@click.option("--events", "count", default=2_000_000, show_default=True)
+@click.option("--seed", default=1, show_default=True)
+@click.option("--way", type=click.Choice(list(WAYS)), hidden=True)
+@click.option("--inputs", nargs=2, type=click.Path(path_type=Path), hidden=True)
+@click.option("--folder", type=click.Path(path_type=Path), hidden=True)
+def main(
+    count: int, seed: int, way: str | None, inputs: tuple[Path, Path], folder: Path | None
+) -> None:
+    """Answer the queries both ways."""
+    if way is not None and folder is not None:
+        for found in answer_all(way, folder, inputs):
+            click.echo(json.dumps(found))
+        return
+    with tempfile.TemporaryDirectory(prefix="nexmark-") as name:
+        root = Path(name)
+        small, large = (
+            closed_events(root / label, size, seed)
+            for label, size in (("small", count // 10), ("large", count))
+        )
+        taken = {way: _taken(way, root, (small, large)) for way in WAYS}
+        sys.exit(report(count, large, taken))
+
+
+def _taken(way: str, root: Path, inputs: tuple[Path, Path]) -> dict[str, dict[str, Any]]:
+    """What each query took of a way, once it is warm."""
+    folder = root / way.replace(" ", "_")
+    command = [sys.executable, "-m", "bench.nexmark.peers", "--way", way, "--folder", str(folder)]
+    command += ["--inputs", *map(str, inputs)]
+    with (root / f"{way}.log").open("w") as log:
+        done = subprocess.run(
+            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True, check=False
+        )
+    if done.returncode:
+        raise SystemExit((root / f"{way}.log").read_text()[-3000:])
+    lines = map(json.loads, done.stdout.splitlines())
+    return {each["query"]: each for each in lines}  # the later ones are over all events
+
+
+def report(count: int, events: Path, taken: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> int:
+    """Print a line per query; return the exit code, 1 if an answer is wrong."""
+    about, wrong = machine(), 0
+    click.echo(
+        f"{about['cores']} cores, {about['cpu']}, commit {about['commit']}; {count:,} events"
+    )
+    heads = "".join(f"{way:>12}" for way in WAYS)
+    click.echo(f"CPU s per million{heads}   ratio  answers")
+    for name in by_hand.QUERIES:
+        cpu = [taken[way][name]["cpu"] * 1_000_000 / count for way in WAYS]
+        why = {way: difference(events, name, taken[way][name]["rows"]) for way in WAYS}
+        bad = "; ".join(f"{way}: {each}" for way, each in why.items() if each)
+        wrong += bool(bad)
+        figures = "".join(f"{each:12.2f}" for each in cpu)
+        click.echo(f"{name:<17}{figures}{cpu[1] / cpu[0]:8.2f}  {bad or 'equal'}")
+    click.echo(f"queries={len(by_hand.QUERIES)} wrong={wrong}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    main()
