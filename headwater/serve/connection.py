@@ -14,11 +14,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from headwater.machine.preflight import available_memory
+
 if TYPE_CHECKING:
     import duckdb
 
-MEMORY_LIMIT = "2GB"
-"""What a query may hold in memory before it spills to disk."""
+LEAST_MEMORY = 2 * 10**9
+"""Bytes that a query may hold in any case; DuckDB does not spill those of ``count(DISTINCT x)``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +29,13 @@ class QueryLimits:
 
     Attributes:
         seconds: how long it may run; None for as long as it takes.
-        memory: what it may hold in memory before it spills to disk.
+        memory: what it may hold in memory before it spills to disk; None for half of what is free.
         disk: what it may spill; None for whatever is free.
         threads: how many threads it runs in; None for one per core.
     """
 
     seconds: float | None = None
-    memory: str = MEMORY_LIMIT
+    memory: str | None = None
     disk: str | None = None
     threads: int | None = None
 
@@ -67,7 +69,7 @@ def duckdb_connection(*, typed: bool = True) -> Iterator[duckdb.DuckDBPyConnecti
     limits = _limits.get()
     with tempfile.TemporaryDirectory(prefix="headwater-") as folder:
         settings: dict[str, str | bool | int | float | list[str]] = {
-            "memory_limit": limits.memory,
+            "memory_limit": limits.memory or f"{max(LEAST_MEMORY, available_memory() // 2)}B",
             "temp_directory": folder,
             "autoinstall_known_extensions": False,
             "preserve_insertion_order": False,

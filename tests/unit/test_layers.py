@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "connectors": {*READERS, "formats", "__init__"},
     "intake": {*READERS, "formats", "connectors"},
     "engine": {*READERS, "formats", "connectors", "intake"},
-    "serve": READERS,
+    "serve": {*READERS, "machine"},
     "runtime": {*COMPILER, *ENGINES, "jars", "machine"},
     "profile": {*COMPILER, *ENGINES, "jars", "machine", "runtime"},
     "console": {*READERS, "serve", "__init__"},
