@@ -46,7 +46,7 @@ def expand_grouping_sets(query: exp.Query, report: Diagnostics) -> exp.Query:
             continue
         _unqualify(select)
         above = select.args.get("qualify") or select.args.get("distinct") or window_calls(select)
-        _expand(_Sets(select).below if above else select, group, report)
+        _expand(_Below(select).select if above else select, group, report)
     found = root.this
     assert isinstance(found, exp.Query)
     return found
@@ -66,36 +66,40 @@ def _unqualify(select: exp.Select) -> None:
                 column.set("table", None)
 
 
-class _Sets:
-    """The SELECT list and GROUP BY of a SELECT, put into a subquery of it.
+class _Below:
+    """The groups of a SELECT, put into a subquery of it.
 
     Attributes:
-        below: the SELECT that groups.
+        select: the SELECT that groups.
     """
 
-    def __init__(self, select: exp.Select) -> None:
-        self._alias = unused_alias(select, "_sets")
+    def __init__(self, above: exp.Select) -> None:
+        self.select = exp.Select()
+        self._alias = unused_alias(above, "_sets")
         self._columns: dict[exp.Expr, exp.Column] = {}
-        self.below = exp.Select()
-        group = select.args["group"]
-        sets = [chosen for item in group.expressions for chosen in _sets_of(item, select)]
-        for key in dict.fromkeys(itertools.chain(*sets)):
-            self._add(key, "k")
+        for item in list(above.args["group"].expressions):
+            _name_no_output(item, above)
+            for key in itertools.chain(*_sets_of(item, above)):
+                if key not in self._columns:
+                    self._add(key, "k")
+        self._read_from(above)
+        for clause in ("from_", "joins", "laterals", "where", "group", "having"):
+            self.select.set(clause, above.args.get(clause))
+            above.set(clause, None)
+        above.set("from_", exp.From(this=self.select.subquery(self._alias, copy=False)))
+
+    def _read_from(self, above: exp.Select) -> None:
         items = [
             exp.alias_(each.unalias(), written_name(each) or unnamed_column(at), quoted=True)
-            for at, each in enumerate(select.selects)
+            for at, each in enumerate(above.selects)
         ]
+        above.set("expressions", items)
         for item in items:
             self._read(item)
-        select.set("expressions", items)
         for clause in ("qualify", "windows", "order"):
-            found = select.args.get(clause) or []
+            found = above.args.get(clause) or []
             for head in found if isinstance(found, list) else [found]:
-                self._read(head, select.named_selects if clause == "order" else ())
-        for clause in ("from_", "joins", "laterals", "where", "group", "having"):
-            self.below.set(clause, select.args.get(clause))
-            select.set(clause, None)
-        select.set("from_", exp.From(this=self.below.subquery(self._alias, copy=False)))
+                self._read(head, above.named_selects if clause == "order" else ())
 
     def _read(self, head: exp.Expr, outputs: Sequence[str] = ()) -> None:
         """Replace keys, aggregates and ``grouping`` by columns, in place."""
@@ -115,8 +119,18 @@ class _Sets:
     def _add(self, node: exp.Expr, prefix: str) -> exp.Column:
         name = f"{prefix}{len(self._columns) + 1}"
         self._columns[node] = exp.column(name, self._alias)
-        self.below.select(exp.alias_(node.copy(), name, copy=False), copy=False)
+        self.select.select(exp.alias_(node.copy(), name, copy=False), copy=False)
         return self._columns[node]
+
+
+def _name_no_output(item: exp.Expr, select: exp.Select) -> None:
+    """Write the expressions of keys that are positions and names of outputs, in place."""
+    if isinstance(item, (*_SETS, exp.Tuple, exp.Paren)):
+        for each in list(item.iter_expressions()):
+            _name_no_output(each, select)
+    else:
+        (key,) = _keys(item, select)
+        item.replace(key.copy())
 
 
 def _expand(select: exp.Select, group: exp.Expr, report: Diagnostics) -> None:

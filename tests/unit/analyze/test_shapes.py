@@ -187,6 +187,9 @@ def columns(select: str) -> list[str]:
         " HAVING count(*) > 1",
         "SELECT s, count(*) AS n FROM t GROUP BY ROLLUP (1)"
         " QUALIFY row_number() OVER (ORDER BY count(*) DESC, s) <= 2",
+        "SELECT s AS name, k, rank() OVER (ORDER BY count(*) DESC, s, k) AS place FROM t"
+        " GROUP BY ROLLUP (2, name)",
+        "SELECT DISTINCT i % 3 AS r, s, count(*) AS n FROM t GROUP BY GROUPING SETS ((s, r), (r))",
         "SELECT s, sum(i) + 1 AS x, sum(sum(i)) OVER w AS n FROM t GROUP BY ROLLUP (s)"
         " WINDOW w AS (PARTITION BY grouping(s))",
         "SELECT s, k, grouping(s) + grouping(k) AS l, rank() OVER (ORDER BY count(*) DESC) AS p"
