@@ -189,7 +189,8 @@ def columns(select: str) -> list[str]:
         " QUALIFY row_number() OVER (ORDER BY count(*) DESC, s) <= 2",
         "SELECT s AS name, k, rank() OVER (ORDER BY count(*) DESC, s, k) AS place FROM t"
         " GROUP BY ROLLUP (2, name)",
-        "SELECT DISTINCT i % 3 AS r, s, count(*) AS n FROM t GROUP BY GROUPING SETS ((s, i % 3), (i % 3))",
+        "SELECT DISTINCT i % 3 AS r, s, count(*) AS n FROM t"
+        " GROUP BY GROUPING SETS ((s, i % 3), (i % 3))",
         "SELECT s, sum(i) + 1 AS x, sum(sum(i)) OVER w AS n FROM t GROUP BY ROLLUP (s)"
         " WINDOW w AS (PARTITION BY grouping(s))",
         "SELECT s, k, grouping(s) + grouping(k) AS l, rank() OVER (ORDER BY count(*) DESC) AS p"
