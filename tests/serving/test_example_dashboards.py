@@ -76,3 +76,19 @@ def test_each_chart_of_an_example_shows_something(
     assert charts == len(list((ROOT / "dashboards" / name).glob("*.yaml")))
     open_dashboard(page, charts, address)
     keep_screenshot(page, f"example-{name}")
+
+
+def test_a_page_shows_the_span_of_time_that_its_project_says(
+    examples: dict[str, Path], page: Page
+) -> None:
+    project = examples["ad_clicks"]  # filled by the test above
+    settings = project / "headwater.toml"
+    lines = [each for each in settings.read_text().splitlines() if "time_range" not in each]
+    before = lines.index("[superset]") + 1
+    lines.insert(before, 'time_range = "2020-01-01 : 2020-01-02"')
+    settings.write_text("\n".join(lines))
+    _, address = push(project)["Ad clicks"]
+    page.goto(address)
+    page.wait_for_selector("text=2020-01-01 ≤ col < 2020-01-02")
+    page.wait_for_selector("text=No data")
+    assert page.query_selector("text=15,968") is None

@@ -6,7 +6,7 @@ In: a project and its plans. Out: a :class:`ProjectBundle`. Asks no server.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headwater.config.settings import Config
@@ -18,10 +18,11 @@ from headwater.serve.superset.bundle import Database, render
 from headwater.serve.superset.chart_files import written_charts
 from headwater.serve.superset.datasets import dataset_of
 from headwater.serve.superset.default_charts import starter_charts
-from headwater.serve.superset.facts import view_facts
-from headwater.serve.superset.model import Dashboard
+from headwater.serve.superset.facts import ViewFacts, view_facts
+from headwater.serve.superset.model import Chart, Dashboard
 from headwater.serve.superset.naming import slug_of, title_of
 from headwater.serve.superset.pipeline import pipeline_dashboard, pipeline_dataset
+from headwater.serve.superset.viz import TEMPORAL_RANGE, within
 
 USER = "superset"
 """As whom Superset asks a Trino without passwords: not the user who sees hidden columns too."""
@@ -67,6 +68,7 @@ def project_bundle(
     for name, view in facts.items():
         if name not in drawn:
             charts += starter_charts(view)
+    charts = [_in_span(chart, facts) for chart in charts]
     timed = any(view.time for view in facts.values())
     refresh = round(config.superset.refresh.total_seconds())
     page = Dashboard(
@@ -84,6 +86,19 @@ def project_bundle(
         tuple(dataset.name for dataset in datasets),
         render(database, datasets, dashboards),
     )
+
+
+def _in_span(chart: Chart, facts: Mapping[str, ViewFacts]) -> Chart:
+    """Let a chart of a view follow its page's span of time; commits have times of their own."""
+    view = facts.get(chart.dataset)
+    filters = chart.params.get("adhoc_filters") or []
+    if (
+        view is None
+        or view.time is None
+        or any(TEMPORAL_RANGE in each.values() for each in filters)
+    ):
+        return chart
+    return replace(chart, params={**chart.params, "adhoc_filters": [*filters, within(view.time)]})
 
 
 def _folder(config: Config) -> Path:

@@ -16,6 +16,8 @@ _BARS = 50
 _ROWS = 1000  # that a table has at most; Superset says so where there are more
 _CLOCK = "%Y-%m-%d %H:%M:%S"
 _ALWAYS = "No filter"
+TEMPORAL_RANGE = "TEMPORAL_RANGE"
+"""The operator of what the span of time of a page replaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ def _over_time(
         "time_grain_sqla": times.grain,
         "metrics": [metric],
         "groupby": list(by),
-        "adhoc_filters": [_within(times)],
+        "adhoc_filters": [within(times.column)],
         "row_limit": _POINTS,
         "x_axis_time_format": times.clock,
         "y_axis_format": number,
@@ -129,11 +131,12 @@ def _over_time(
     }
 
 
-def _within(times: Times) -> Mapping[str, str]:
+def within(column: str) -> Mapping[str, str]:
+    """Return the filter that the span of time of a page replaces: without it a chart has none."""
     return {
         "clause": "WHERE",
         "expressionType": "SIMPLE",
-        "subject": times.column,
-        "operator": "TEMPORAL_RANGE",
+        "subject": column,
+        "operator": TEMPORAL_RANGE,
         "comparator": _ALWAYS,
     }

@@ -190,6 +190,17 @@ def test_words_that_yaml_takes_for_others_stay_words(folder: Path) -> None:
     assert "column_name: 'no'" in text, "Superset's parser would read false"
 
 
+def test_the_charts_of_views_with_a_time_follow_the_span_of_their_page(folder: Path) -> None:
+    for found in examples(folder):
+        datasets = {each["uuid"]: each for each in loaded(found, "datasets").values()}
+        for name, chart in loaded(found, "charts").items():
+            dataset = datasets[chart["dataset_uuid"]]
+            filters = chart["params"].get("adhoc_filters") or []
+            spans = [each for each in filters if each.get("operator") == "TEMPORAL_RANGE"]
+            if dataset["table_name"] != "commits":
+                assert len(spans) == bool(dataset["main_dttm_col"]), name
+
+
 def test_a_written_chart_wins_over_the_starters_of_its_view(folder: Path) -> None:
     chart_file(
         folder,
