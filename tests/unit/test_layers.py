@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "serve": {*READERS, "machine"},
     "runtime": {*COMPILER, *ENGINES, "jars", "machine"},
     "profile": {*COMPILER, *ENGINES, "jars", "machine", "runtime"},
-    "console": {*READERS, "serve", "__init__"},
+    "console": {*READERS, "machine", "serve", "__init__"},
     "servers": {*READERS, "jars", "machine", "serve"},
     "testing": {*COMPILER, *ENGINES, "jars", "machine", "runtime", "serve"},
     "deploy": {*COMPILER, *ENGINES, "jars", "machine", "runtime", "serve"},

@@ -92,8 +92,8 @@ def _coerce_arguments(func: exp.Func, known: f.Function, given: Sequence[exp.Exp
     if isinstance(func, exp.DateDiff):
         coerce(given, t.common_type(kinds) or t.UNKNOWN)
     elif isinstance(func, exp.ArrayContains) and not any(map(t.is_unknown, kinds)):
-        element = t.common_type([t.elements(kinds[0])[0], kinds[1]])
-        if element is not None and t.elements(kinds[0])[0] != element:
+        element = t.common_type([t.held(kinds[0])[0], kinds[1]])
+        if element is not None and t.held(kinds[0])[0] != element:
             cast_to(given[0], t.array(element))
         if element is not None and kinds[1] not in (element, t.NULL):
             cast_to(given[1], element)
@@ -116,7 +116,7 @@ def _meet(func: exp.Func, known: f.Function, report: Diagnostics) -> bool:
         clash(given[0], given[1], f"{known.name} has arguments of", func, report)
         return False
     for item, kind in ((given[0], common), (given[1], common)):
-        wanted = t.elements(kind)[0] if item is given[1] and word == "element" else kind
+        wanted = t.held(kind)[0] if item is given[1] and word == "element" else kind
         if type_of(item) != wanted:
             cast_to(item, wanted)
     return True

@@ -149,16 +149,16 @@ def row(fields: Mapping[str, exp.DataType]) -> exp.DataType:
 
 
 def elements(kind: exp.DataType) -> tuple[exp.DataType, ...]:
-    """Return the element types of an array (one), a map (two) or a row (its fields' types).
-
-    A NULL may be any of them; what is in it has no type either.
-    """
-    if kind.this is Type.NULL:
-        return NULL, NULL
+    """Return the element types of an array (one), a map (two) or a row (its fields' types)."""
     return tuple(
         cast(exp.DataType, inner.args["kind"] if isinstance(inner, exp.ColumnDef) else inner)
         for inner in kind.expressions
     )
+
+
+def held(kind: exp.DataType) -> tuple[exp.DataType, ...]:
+    """Return the element types of an argument that may be NULL: what is in one has no type."""
+    return elements(kind) or (NULL, NULL)
 
 
 def canonical(kind: exp.DataType) -> exp.DataType:

@@ -36,22 +36,22 @@ _ARGUMENT = re.compile(r"(?P<label>\w+): (?P<kind>\w+)(?P<marks>[?*!]*)")
 
 def element(arguments: Arguments) -> exp.DataType:
     """The type of the elements of the first argument."""
-    return t.elements(arguments[0])[0]
+    return t.held(arguments[0])[0]
 
 
 def _mapping(arguments: Arguments) -> exp.DataType:
     """A `MAP` of the types of the elements."""
-    return t.mapping(*(t.elements(each)[0] for each in arguments[:2]))
+    return t.mapping(*(t.held(each)[0] for each in arguments[:2]))
 
 
 def _keys(arguments: Arguments) -> exp.DataType:
     """An `ARRAY` of the type of the keys."""
-    return t.array(t.elements(arguments[0])[0])
+    return t.array(t.held(arguments[0])[0])
 
 
 def _values(arguments: Arguments) -> exp.DataType:
     """An `ARRAY` of the type of the values."""
-    return t.array(t.elements(arguments[0])[-1])
+    return t.array(t.held(arguments[0])[-1])
 
 
 def _mapped(arguments: Arguments) -> exp.DataType:
