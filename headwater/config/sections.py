@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -98,16 +98,20 @@ def _place(value: str) -> str:
 
 
 def _time_range(value: object) -> timedelta | str:
-    """A span before now, or two dates."""
-    day = r"\d{4}-\d\d-\d\d"
-    if re.fullmatch(f"{day} : {day}", str(value)):
-        return str(value)
+    """A span before now, or a date and a later one."""
+    begin, colon, end = str(value).partition(" : ")
     try:
-        return parse_duration(value)
+        if colon:
+            first, last = date.fromisoformat(begin), date.fromisoformat(end)
+            if first < last:
+                return f"{first} : {last}"
+        elif (span := parse_duration(value)) >= timedelta(seconds=1):
+            return span
     except ValueError:
-        raise ValueError(
-            "write a duration ('1 day') or two dates ('2026-03-02 : 2026-03-09')"
-        ) from None
+        pass
+    raise ValueError(
+        "write a span ('1 day'), or a date and a later one ('2026-03-02 : 2026-03-09')"
+    )
 
 
 def _every(value: object) -> timedelta | None:

@@ -273,3 +273,12 @@ def test_what_is_no_duration(text: object) -> None:
 )
 def test_sizes(text: object, size: float) -> None:
     assert parse_size(text) == size
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["yesterday", "0 s", "2026-03-02", "2026-03-09 : 2026-03-02", "2026-13-01 : 2026-13-02"],
+)
+def test_a_span_of_time_of_charts_is_a_duration_or_two_dates(folder: Path, text: str) -> None:
+    wrong = refusal(folder, f'[superset]\ntime_range = "{text}"\n')
+    assert "write a span ('1 day'), or a date and a later one" in wrong.message + wrong.hint

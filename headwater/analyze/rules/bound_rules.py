@@ -38,7 +38,7 @@ Rule = Callable[[Checked], None]
 
 def storable_columns(checked: Checked) -> None:
     """Refuse columns that a table cannot hold, and names that are the system's."""
-    for at, field in zip(_outputs(checked), checked.view.fields, strict=True):
+    for at, field in zip(checked.outputs, checked.view.fields, strict=True):
         if not is_unnamed(field.name):
             check_name(checked.report, field.name, at, "column", words=True)
         if any(kind.this is t.Type.NULL for kind in field.type.find_all(exp.DataType)):
@@ -237,11 +237,6 @@ def late_rows_need_a_watermark(checked: Checked) -> None:
 def _sources(checked: Checked) -> list[Source]:
     sources = checked.catalog.sources
     return [sources[name] for name in checked.view.inputs if name in sources]
-
-
-def _outputs(checked: Checked) -> list[exp.Expr]:
-    """Return the nodes of the output columns, for places."""
-    return list(union_branches(checked.view.query)[0].selects)
 
 
 RULES: tuple[Rule, ...] = (

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from headwater.analyze.definitions import Catalog, View
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.query_parts import union_branches
 from headwater.dialect import syntax
 
 
@@ -24,6 +27,11 @@ class Checked:
     statement: syntax.CreateStreamingView
     catalog: Catalog
     report: Diagnostics
+
+    @property
+    def outputs(self) -> list[exp.Expr]:
+        """The nodes of the view's columns, for places."""
+        return list(union_branches(self.view.query)[0].selects)
 
     @property
     def bounded(self) -> bool:

@@ -9,6 +9,9 @@ from sqlglot import exp
 
 from headwater.analyze.rules.contract import Checked
 
+_NOT_IN_NAMES = frozenset(" ()")
+"""What Delta refuses of what the language takes."""
+
 
 def delta_views(checked: Checked) -> None:
     """Refuse what a Delta table cannot hold."""
@@ -41,8 +44,8 @@ def _partitioned(checked: Checked) -> None:
 
 
 def _named(checked: Checked) -> None:
-    for field in checked.view.fields:
-        if " " in field.name:
-            hint = "write _ for each space, or use format = 'iceberg'"
-            message = f'Delta has no names with spaces, such as "{field.name}"'
-            checked.report.add("BAD_NAME", message, checked.statement, hint)
+    for at, field in zip(checked.outputs, checked.view.fields, strict=True):
+        if _NOT_IN_NAMES.intersection(field.name):
+            hint = "write _ instead, or use format = 'iceberg'"
+            message = f'Delta has no names with spaces or brackets, such as "{field.name}"'
+            checked.report.add("BAD_NAME", message, at, hint)

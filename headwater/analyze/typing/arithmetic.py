@@ -24,12 +24,10 @@ _KEPT_SCALE = 6
 
 def arithmetic(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     """Return the type of ``+ - * / %``; report operands that do not fit."""
+    if _counts_days(node):
+        _as_interval(node.args["expression"])
     left, right = type_of(node.this), type_of(node.args["expression"])
     families = (t.family(left), t.family(right))
-    if _counts_days(node):
-        number = node.args["expression"]
-        number.replace(exp.Interval(this=exp.Literal.string(number.name), unit=exp.var("DAY")))
-        return left
     if "unknown" in families:
         return t.UNKNOWN
     if "null" in families:
@@ -166,8 +164,15 @@ def _time_arithmetic(
 
 def _counts_days(node: exp.Expr) -> bool:
     """Return whether a number is added to a date in a dialect where it counts days."""
-    dialect, number = node.meta.get(DIALECT), node.args["expression"]
-    return dialect in _DATES_TAKE_NUMBERS and type_of(node.this) == t.DATE and number.is_int
+    if not isinstance(node, exp.Add | exp.Sub) or type_of(node.this) != t.DATE:
+        return False
+    return node.meta.get(DIALECT) in _DATES_TAKE_NUMBERS and node.args["expression"].is_int
+
+
+def _as_interval(days: exp.Expr) -> None:
+    interval = exp.Interval(this=exp.Literal.string(days.name), unit=exp.var("DAY"))
+    interval.type = t.INTERVAL
+    days.replace(interval)
 
 
 def _whole_days(node: exp.Expr) -> bool:
