@@ -40,6 +40,15 @@ def copied(name: str, folder: Path) -> Path:
     return project
 
 
+def fill(name: str, project: Path) -> None:
+    """Generate the events of an example and run its views; what is there is not made again."""
+    generate(name, project=project)
+    command = [*HEADWATER, "run", "--project", str(project), "--once", "--no-console"]
+    if name not in LEFT_OPEN:
+        command.append("--end-of-input")
+    subprocess.run(command, cwd=ROOT, check=True, timeout=400)
+
+
 @pytest.fixture(scope="module")
 def examples(
     tmp_path_factory: pytest.TempPathFactory, superset: SupersetServer
@@ -65,11 +74,7 @@ def examples(
 def test_each_chart_of_an_example_shows_something(
     name: str, examples: dict[str, Path], page: Page
 ) -> None:
-    generate(name, project=examples[name])
-    command = [*HEADWATER, "run", "--project", str(examples[name]), "--once", "--no-console"]
-    if name not in LEFT_OPEN:
-        command.append("--end-of-input")
-    subprocess.run(command, cwd=ROOT, check=True, timeout=400)
+    fill(name, examples[name])
     pushed = push(examples[name])
     title = next(each for each in pushed if not each.endswith(": pipeline"))
     charts, address = pushed[title]
@@ -81,7 +86,8 @@ def test_each_chart_of_an_example_shows_something(
 def test_a_page_shows_the_span_of_time_that_its_project_says(
     examples: dict[str, Path], page: Page
 ) -> None:
-    project = examples["ad_clicks"]  # filled by the test above
+    project = examples["ad_clicks"]
+    fill("ad_clicks", project)
     settings = project / "headwater.toml"
     lines = [each for each in settings.read_text().splitlines() if "time_range" not in each]
     before = lines.index("[superset]") + 1

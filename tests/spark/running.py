@@ -16,7 +16,7 @@ from headwater.dialect import parse
 from headwater.engine.incremental.recompute_policy import NEVER, RecomputeLimits
 from headwater.engine.incremental.tick import Ticks
 from headwater.engine.incremental.view import IncrementalView
-from headwater.errors import raise_all
+from headwater.errors import HeadwaterError, raise_all
 from headwater.lake.catalog import Lake
 from headwater.plan.planner import plan_project
 from headwater.plan.view_plan import ViewPlan
@@ -59,6 +59,24 @@ def planned(definitions: str) -> tuple[Catalog, dict[str, ViewPlan]]:
     catalog, errors = bind_all({"test.sql": parse(definitions, file="test.sql")})
     raise_all(errors)
     return catalog, plan_project(catalog)
+
+
+def refused(
+    definitions: Callable[[Mapping[str, str]], str], queries: Mapping[str, str]
+) -> dict[str, str]:
+    """Return why each query that is refused is.
+
+    Args:
+        definitions: returns the SQL of the tables and of some queries by name.
+        queries: the queries by name.
+    """
+    found = {}
+    for name, text in queries.items():
+        try:
+            planned(definitions({name: text}))
+        except HeadwaterError as error:
+            found[name] = str(error).splitlines()[0]
+    return found
 
 
 class Running:

@@ -16,7 +16,7 @@ import math
 import re
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -25,7 +25,6 @@ import click
 import duckdb
 from pyspark.sql import SparkSession
 
-from headwater.errors import HeadwaterError
 from headwater.plan.planner import plan_project
 from headwater.plan.program import FullProgram, UnitsProgram
 from headwater.plan.view_plan import ViewPlan
@@ -35,7 +34,7 @@ from headwater.serve.connection import quoted
 from headwater.serve.lake_reader import LakeReader
 from headwater.serve.verify import Verdict, verify
 from headwater.testing.harness import warehouse_of
-from tests.spark.running import local_session, planned
+from tests.spark.running import local_session, refused
 from tests.tpcds.project import Rows
 
 Row = tuple[object, ...]
@@ -43,17 +42,6 @@ NUMBERS = (int, float, Decimal)
 BATCHES = 4
 _HALF_A_DIGIT = 0.0051
 """An amount has two digits."""
-
-
-def refused(rows: Rows, queries: Mapping[str, str]) -> dict[str, str]:
-    """Return why each query that is refused is."""
-    found = {}
-    for name, text in queries.items():
-        try:
-            planned(rows.definitions({name: text}))
-        except HeadwaterError as error:
-            found[name] = str(error).splitlines()[0]
-    return found
 
 
 class Tpcds:
@@ -155,7 +143,7 @@ def main(generated: Path, seed: int, only: Sequence[str]) -> None:
     bad: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder, local_session("tpcds") as spark:
         rows = Rows(generated, Path(folder), seed)
-        out = refused(rows, queries)
+        out = refused(rows.definitions, queries)
         for name, why in out.items():
             click.echo(f"{name}: refused: {why}")
         kept = Tpcds(spark, rows, {n: text for n, text in queries.items() if n not in out})

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 
@@ -21,10 +21,9 @@ import duckdb
 from pyspark.sql import SparkSession
 
 from headwater.analyze.typing.types import spark_type
-from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
 from tests.spark.law import Landed
-from tests.spark.running import Running, local_session, planned
+from tests.spark.running import Running, local_session, planned, refused
 from tests.tpch import data
 
 HERE = Path(__file__).parent
@@ -39,21 +38,10 @@ VERSIONED = {"orders": "o_orderkey", "lineitem": "l_orderkey, l_linenumber"}
 TICKS = 4
 
 
-def definitions(queries: dict[str, str]) -> str:
+def definitions(queries: Mapping[str, str]) -> str:
     """Return the definitions of the tables and some queries."""
     views = (f"CREATE STREAMING VIEW {name} AS\n{text};" for name, text in queries.items())
     return "\n".join([TABLES, *views])
-
-
-def refused() -> dict[str, str]:
-    """Return why each query that is refused is."""
-    found = {}
-    for name, text in QUERIES.items():
-        try:
-            planned(definitions({name: text}))
-        except HeadwaterError as error:
-            found[name] = str(error).splitlines()[0]
-    return found
 
 
 class Tpch:
@@ -140,7 +128,7 @@ def _is_close(one: Sequence[object], other: Sequence[object]) -> bool:
 @click.option("--seed", default=1, show_default=True)
 def main(seed: int) -> None:
     """Keep the queries of TPC-H."""
-    out = refused()
+    out = refused(definitions, QUERIES)
     for name, why in out.items():
         click.echo(f"{name}: refused: {why}")
     bad: dict[str, str] = {}

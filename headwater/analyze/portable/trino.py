@@ -102,7 +102,7 @@ def _may_be_nan(node: exp.Expr) -> list[exp.Expr]:
 
 def _was_exact(side: exp.Expr) -> bool:
     """Return whether it is a cast of an integer or a decimal, which is never NaN."""
-    return isinstance(side, exp.Cast) and type_of(side.this).this in (*t.INTEGERS, t.Type.DECIMAL)
+    return isinstance(side, exp.Cast) and t.is_exact(type_of(side.this))
 
 
 def _written(side: exp.Expr) -> bool:

@@ -44,7 +44,7 @@ def plain_orders(query: exp.Query) -> bool:
             ordered = ordered or select is query
         elif order is not None and is_aggregate(select) and not is_distinct(select):
             _select_what_orders(select, order)
-        elif limit is not None and _takes_one(limit) and _has_one_row(select):
+        elif limit is not None and _takes_one(limit) and _is_one_row_at_most(select):
             select.set("limit", None)
     return ordered
 
@@ -54,8 +54,8 @@ def _takes_one(limit: exp.Expr) -> bool:
     return isinstance(count, exp.Literal) and count.is_int and int(count.name) > 0
 
 
-def _has_one_row(select: exp.Select) -> bool:
-    """Return whether there is one row at most: of an aggregate without groups, or of several."""
+def _is_one_row_at_most(select: exp.Select) -> bool:
+    """Return whether a SELECT is an aggregate without groups, or reads nothing but such."""
     if any(select.args.get(key) for key in ("group", "offset", "laterals")):
         return False
     read = relations(select)
@@ -65,7 +65,7 @@ def _has_one_row(select: exp.Select) -> bool:
         and all(
             isinstance(each, exp.Subquery)
             and isinstance(each.this, exp.Select)
-            and _has_one_row(each.this)
+            and _is_one_row_at_most(each.this)
             for each in read
         )
     )

@@ -44,6 +44,9 @@ from headwater.dialect.syntax import DIALECT
 
 Rule = Callable[[exp.Expr, Diagnostics], exp.DataType]
 
+_JOIN_ANY = ("duckdb", "postgres", "snowflake", "spark")
+"""Dialects whose ``||`` takes a number beside a text."""
+
 
 _APART = (exp.Query, exp.Lambda, exp.WithinGroup)
 """What is typed with what is around it, or refused as a whole."""
@@ -204,10 +207,6 @@ def _like(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 
 def _escape(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     return t.BOOLEAN
-
-
-_JOIN_ANY = ("duckdb", "postgres", "snowflake", "spark")
-"""Dialects whose ``||`` takes a number beside a text."""
 
 
 def _concat(node: exp.Expr, report: Diagnostics) -> exp.DataType:

@@ -70,7 +70,8 @@ _SPELLINGS = {
     Type.BINARY: Type.VARBINARY,
 }
 _REFUSED = {
-    **dict.fromkeys((Type.TINYINT, Type.SMALLINT), "write INTEGER: Iceberg has no smaller integer"),
+    Type.TINYINT: "write INTEGER: Iceberg has no smaller integer",
+    Type.SMALLINT: "write INTEGER: Iceberg has no smaller integer",
     Type.CHAR: "write VARCHAR: text has no length here",
     Type.TIME: "write VARCHAR, or TIMESTAMP with a date",
     Type.JSON: "write VARCHAR and read it with json_extract_scalar",

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from headwater.analyze.typing.types import MAX_PRECISION, digits, spark_type
+from headwater.analyze.typing.types import MAX_PRECISION, digits, is_exact, spark_type
 from headwater.plan.program import SIGN
 
 KLL_K = 400
@@ -221,7 +221,7 @@ def _signed_count_if(call: exp.Expr, condition: str) -> Fold:
 def _signed_total(call: exp.Expr, condition: str) -> tuple[StatePart, StatePart] | None:
     """The sum and the count of what is not NULL; exact, whatever comes and goes in between."""
     kind = type_of(call.this)
-    if kind.this not in (*INTEGERS, exp.DataType.Type.DECIMAL):
+    if not is_exact(kind):
         return None
     scale = digits(kind)[1] if kind.this is exp.DataType.Type.DECIMAL else 0
     wide = f"DECIMAL({MAX_PRECISION}, {scale})"

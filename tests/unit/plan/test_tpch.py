@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.spark.running import planned
-from tests.tpch.run import QUERIES, definitions, refused
+from tests.spark.running import planned, refused
+from tests.tpch.run import QUERIES, definitions
 
 
 def test_every_query_is_kept_incrementally() -> None:
     assert len(QUERIES) == 22
-    assert refused() == {}
+    assert refused(definitions, QUERIES) == {}
     _, plans = planned(definitions(QUERIES))
     assert {plans[name].decision.engine for name in QUERIES} == {"incremental"}

@@ -188,8 +188,7 @@ def total(arguments: Arguments) -> exp.DataType:
     kind = arguments[0]
     if t.is_integer(kind):
         return t.BIGINT
-    exact = kind.this is t.Type.DECIMAL
-    return t.decimal(t.MAX_PRECISION, t.digits(kind)[1]) if exact else kind
+    return t.decimal(t.MAX_PRECISION, t.digits(kind)[1]) if t.is_exact(kind) else kind
 
 
 def mean(arguments: Arguments) -> exp.DataType:
