@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.streaming import DataStreamWriter
 
 SCHEMAS = {
     "orders": "order_id BIGINT, customer STRING, product STRING, quantity INT, price DOUBLE,"
@@ -78,10 +79,13 @@ def run(
         return reader.json(str(folder / stream))
 
     spark.sql(f"CREATE TABLE {table} ({columns}) USING iceberg")
-    writer = JOBS[name](read).writeStream.format("iceberg").outputMode("append")
-    writer = writer.trigger(availableNow=True).option("checkpointLocation", str(checkpoint))
-    query = writer.toTable(table)
-    query.awaitTermination()
+    all_there_is(JOBS[name](read), checkpoint).format("iceberg").toTable(table).awaitTermination()
+
+
+def all_there_is(rows: DataFrame, checkpoint: Path) -> DataStreamWriter:
+    """Return what writes the rows of a stream so far, micro-batch by micro-batch, and ends."""
+    writer = rows.writeStream.outputMode("append").trigger(availableNow=True)
+    return writer.option("checkpointLocation", str(checkpoint))
 
 
 def open_session(warehouse: Path, jars: Sequence[Path], cores: int) -> SparkSession:

@@ -12,6 +12,8 @@ from pathlib import Path
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from bench.by_hand import all_there_is
+
 Reader = Callable[[str], DataFrame]
 """Reads the events of one kind as a stream, with the watermark of ``tables.sql``."""
 
@@ -117,8 +119,7 @@ def run(spark: SparkSession, name: str, events: Path, table: str, checkpoint: Pa
     rows = QUERIES[name](read)
     columns = ", ".join(f"{each.name} {each.dataType.simpleString()}" for each in rows.schema)
     spark.sql(f"CREATE TABLE {table} ({columns}) USING iceberg")
-    writer = rows.writeStream.trigger(availableNow=True)
-    writer = writer.option("checkpointLocation", str(checkpoint)).outputMode("append")
+    writer = all_there_is(rows, checkpoint)
     if name == "q18":
         query = writer.foreachBatch(lambda batch, _: _keep_newest(batch, table)).start()
     else:

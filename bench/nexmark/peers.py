@@ -14,7 +14,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,6 @@ from bench.nexmark.run import QUERIES, tables
 from headwater.plan.planner import plan_sound
 from headwater.project import Project, read_project
 
-OURS, THEIRS = "headwater", "by hand"
 CLOSING = "2026-02-01"
 """Day of a last event of each kind, which closes the windows before it in both ways."""
 _BEFORE = "TIMESTAMP '2026-01-31'"
@@ -54,7 +52,7 @@ def headwater(folder: Path) -> tuple[SparkSession, Way]:
     from headwater.runtime.session import open_session
     from headwater.runtime.supervisor import Supervisor
 
-    config = _project(folder, "bench").config
+    config = _project(folder / "bench").config
     config.warehouse.mkdir()
     spark = open_session(config)
 
@@ -62,9 +60,9 @@ def headwater(folder: Path) -> tuple[SparkSession, Way]:
         project = folder / f"{name}_{events.parent.name}"
         definitions = tables(events)  # a SOURCE takes files by age
         straight = definitions.replace("TABLE", "SOURCE").replace("ordering = 'name', ", "")
-        found = _project(project, project.name, straight, name)
+        found = _project(project, straight, name)
         if name not in plan_sound(found.catalog)[0]:  # what cannot be kept so is landed first
-            found = _project(project, project.name, definitions, name)
+            found = _project(project, definitions, name)
         if Supervisor(found, spark=spark, views=[name]).run(once=True, end_of_input=True):
             raise RuntimeError(f"{name} failed")
         return f"lake.{project.name}.{name}"
@@ -72,10 +70,10 @@ def headwater(folder: Path) -> tuple[SparkSession, Way]:
     return spark, answer
 
 
-def _project(folder: Path, name: str, definitions: str = "", view: str = "") -> Project:
+def _project(folder: Path, definitions: str = "", view: str = "") -> Project:
+    """Write and read a project; those of a way share a warehouse."""
     folder.mkdir(exist_ok=True)
-    warehouse = folder.parent / "warehouse"
-    settings = f'name = "{name}"\n[warehouse]\npath = "{warehouse}"\n'
+    settings = f'name = "{folder.name}"\n[warehouse]\npath = "../warehouse"\n'
     (folder / "headwater.toml").write_text(settings, encoding="utf-8")
     text = definitions + (QUERIES[view].ours if view else "")
     (folder / "all.sql").write_text(text, encoding="utf-8")
@@ -100,7 +98,7 @@ def hand(folder: Path) -> tuple[SparkSession, Way]:
     return spark, answer
 
 
-WAYS = {OURS: headwater, THEIRS: hand}
+WAYS = {"headwater": headwater, "by hand": hand}
 
 
 def answer_all(way: str, folder: Path, inputs: Sequence[Path]) -> Iterator[dict[str, Any]]:
@@ -109,13 +107,13 @@ def answer_all(way: str, folder: Path, inputs: Sequence[Path]) -> Iterator[dict[
     spark, answer = WAYS[way](folder)
     for events in inputs:
         for name in by_hand.QUERIES:
-            began, cpu = time.monotonic(), tree_use(os.getpid())[1]
+            before = tree_use(os.getpid())[1]
             table = answer(name, events)
-            used = tree_use(os.getpid())[1] - cpu
-            seconds, rows = time.monotonic() - began, folder / f"answer_{name}_{events.parent.name}"
+            used = tree_use(os.getpid())[1] - before
+            rows = folder / f"answer_{name}_{events.parent.name}"
             spark.catalog.refreshTable(table)  # another session may have written it
             spark.table(table).write.parquet(str(rows))
-            yield {"query": name, "cpu": used, "seconds": seconds, "rows": str(rows)}
+            yield {"query": name, "cpu": used, "rows": str(rows)}
     spark.stop()
 
 
