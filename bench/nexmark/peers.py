@@ -37,7 +37,7 @@ _LAST = {
     "auction": f"SELECT * REPLACE (-1 AS id, -2 AS seller, TIMESTAMP '{CLOSING}' AS date_time)",
     "bid": f"SELECT * REPLACE (-1 AS auction, -1 AS bidder, TIMESTAMP '{CLOSING}' AS date_time)",
 }
-_COMPARED = {
+COMPARED = {
     **dict.fromkeys(("q5", "q8", "q11"), f"window_start < {_BEFORE}"),
     "q7": f"date_time < {_BEFORE}",
 }
@@ -131,7 +131,7 @@ def difference(events: Path, name: str, rows: str) -> str:
             for each in names
         )
         duck.execute(f"CREATE VIEW got AS SELECT {times} FROM '{rows}/*.parquet'")
-        where = _COMPARED.get(name, "true")
+        where = COMPARED.get(name, "true")
         if name == "q7":  # by hand one of several bids as high is enough
             columns = "DISTINCT price, window_end"
         one, other = (f"SELECT {columns} FROM {each} WHERE {where}" for each in ("got", "wanted"))
