@@ -240,6 +240,10 @@ bench-cdc: setup ## Debezium's events into a keyed table, against a MERGE by han
 delay: setup ## from a record in Kafka to Trino and to the chart, per kind of view: ARGS="--rates 100,1000"
 	@$(BIN)/python -m bench.delay $(ARGS)
 
+.PHONY: delay-examples
+delay-examples: setup ## from a file to the views of the worked examples, live: ARGS="card_fraud --seconds 60"
+	@$(BIN)/python -m bench.delay.examples $(ARGS)
+
 .PHONY: bench-small
 bench-small: setup ## what small steps, rest and a start cost, in CPU seconds: ARGS="--seconds 60"
 	@$(BIN)/python -m bench.small_steps $(ARGS)

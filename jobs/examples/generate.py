@@ -32,11 +32,20 @@ FILE = """COPY (
 ) TO '{path}' (FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\\x01')"""
 
 
-def generate(example: str, size: str = "small", seed: int = 1, project: Path | None = None) -> int:
+def generate(
+    example: str,
+    size: str = "small",
+    seed: int = 1,
+    project: Path | None = None,
+    files: int | None = None,
+) -> int:
     """Write ``data/`` below the project, and return its number of lines.
 
     Data of this size and seed remain as they are. Data of another size or seed are replaced, and
     the lake that was made of them is deleted.
+
+    Args:
+        files: how many files each input becomes, if not as many as the example says.
     """
     project = project or SQL / example
     data, made = project / "data", f"{size} {seed}"
@@ -45,11 +54,11 @@ def generate(example: str, size: str = "small", seed: int = 1, project: Path | N
         shutil.rmtree(data, ignore_errors=True)
         shutil.rmtree(project / ".headwater", ignore_errors=True)
         data.mkdir(parents=True)
-        done.write_text(f"{made} {_write(example, size, seed, data)}")
+        done.write_text(f"{made} {_write(example, size, seed, data, files)}")
     return int(done.read_text().rpartition(" ")[2])
 
 
-def _write(example: str, size: str, seed: int, data: Path) -> int:
+def _write(example: str, size: str, seed: int, data: Path, files: int | None) -> int:
     written = 0
     with duckdb.connect() as db:
         db.execute("SET VARIABLE size = $1", [size])
@@ -57,7 +66,7 @@ def _write(example: str, size: str, seed: int, data: Path) -> int:
         db.execute("SET VARIABLE files = $1", [FILES])
         for script in ("macros", example):
             db.execute((HERE / f"{script}.sql").read_text())
-        files = db.execute("SELECT getvariable('files')").fetchall()[0][0]
+        files = files or db.execute("SELECT getvariable('files')").fetchall()[0][0]
         for table, columns in db.execute(COLUMNS, ["%Y-%m-%dT%H:%M:%S.%gZ"]).fetchall():
             db.execute(LINES.format(table=table, columns=columns))
             lines = db.table("lines").count("*").fetchall()[0][0]
