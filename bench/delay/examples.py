@@ -120,7 +120,9 @@ def measure(name: str, first: int, seconds: int) -> None:
                 running.terminate()
         loaded = load_project(project)
         lake = LakeReader(loaded.config)
-        found = shown({each: _commits(lake, each) for each in _in_order(lake, loaded.catalog.views)})
+        found = shown(
+            {each: _commits(lake, each) for each in _in_order(lake, loaded.catalog.views)}
+        )
         for view in loaded.catalog.views:
             click.echo(f"{name:<20}{view:<22}{_line(delays(arrived, found[view], first), seconds)}")
 

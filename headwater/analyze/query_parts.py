@@ -223,6 +223,14 @@ def is_distinct(select: exp.Select) -> bool:
     return bool(select.args.get("distinct"))
 
 
+def is_row_by_row(query: exp.Query) -> bool:
+    """Return whether each row of FROM that passes WHERE is one row of a query."""
+    if not isinstance(query, exp.Select) or is_aggregate(query) or is_distinct(query):
+        return False
+    several = any(query.args.get(key) for key in ("having", "qualify", "limit", "offset"))
+    return not several and not window_calls(query)
+
+
 def selects(query: exp.Expr) -> Iterator[exp.Select]:
     """Yield every SELECT of a query, the outermost first."""
     yield from query.find_all(exp.Select, bfs=True)

@@ -16,6 +16,7 @@ import re
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
 
+from headwater.dialect.group_windows import move_group_windows
 from headwater.dialect.json_paths import paths_as_text
 from headwater.dialect.meanings import give_trinos_meaning
 from headwater.dialect.normalize import normalize
@@ -121,6 +122,8 @@ def _parse_piece(source: SourceText, piece: Piece) -> exp.Expression:
         paths_as_text(statement)
         give_trinos_meaning(statement, piece.dialect)
         normalize(statement, Headwater.Tokenizer)
+        if isinstance(query := statement.args.get("expression"), exp.Query):
+            move_group_windows(query)
     except DialectError as error:
         span = source.span(error.start, error.end)
         raise SqlError(error.condition, error.message, hint=error.hint, span=span) from None

@@ -15,7 +15,9 @@ from sqlglot import exp
 from headwater.dialect import meanings_of_functions as functions
 from headwater.dialect import meanings_of_text as words
 from headwater.dialect import meanings_of_times as times
+from headwater.dialect.flink import MEANINGS as FLINK
 from headwater.dialect.meanings_of_text import Meaning
+from headwater.dialect.splitter import MEANT_AS
 from headwater.dialect.syntax import DIALECT, GIVEN
 
 _DIFFERENT = (
@@ -37,6 +39,7 @@ def give_trinos_meaning(statement: exp.Expr, dialect: str) -> None:
     Raises:
         DialectError: NOT_PORTABLE, the meaning cannot be kept.
     """
+    dialect = MEANT_AS.get(dialect, dialect)
     meanings = MEANINGS.get(dialect, {})
     query = statement if isinstance(statement, exp.Query) else statement.args.get("expression")
     for node in reversed(list(query.walk())) if isinstance(query, exp.Query) else ():
@@ -170,92 +173,6 @@ def _bits_in_order(node: exp.Expr) -> exp.Expr:
     return node
 
 
-# -- times
-
-
-def _parts(sunday: int, epoch: str = "") -> Meaning:
-    """``extract(dow)``, by the number of Sunday: 0 or 1; ``extract(epoch)``, by its type."""
-
-    def part(node: exp.Expr) -> exp.Expr:
-        unit, value = node.this.name.lower(), node.expression
-        iso = exp.DayOfWeekIso(this=value.copy())
-        if unit in ("isodow", "dow_iso", "dayofweek_iso"):
-            return iso
-        if unit in ("dow", "dayofweek"):
-            seven = exp.Literal.number(7)
-            day: exp.Expr = exp.Mod(this=iso, expression=seven)
-            if sunday:
-                day = exp.Add(this=day, expression=exp.Literal.number(sunday))
-            return exp.paren(day, copy=False)
-        if unit in ("doy", "dayofyear"):
-            return exp.DayOfYear(this=value.copy())
-        if unit == "epoch" and epoch:
-            return exp.cast(exp.TimeToUnix(this=value.copy()), epoch)
-        return node
-
-    return part
-
-
-def _part_called(part: Meaning, otherwise: Meaning = lambda node: node) -> Meaning:
-    """``date_part('dow', x)`` as ``extract(dow FROM x)``."""
-
-    def called(node: exp.Expr) -> exp.Expr:
-        name, given = str(node.this).lower(), node.expressions
-        if name not in ("date_part", "datepart") or len(given) != 2 or not given[0].is_string:
-            return otherwise(node)
-        return part(exp.Extract(this=exp.var(given[0].name.upper()), expression=given[1].copy()))
-
-    return called
-
-
-def _boundaries(node: exp.Expr) -> exp.Expr:
-    """``datediff`` that counts the beginnings of units between two times."""
-    unit = node.args.get("unit")
-    if node.args.get("date_part_boundary") and unit is not None:
-        node.set("date_part_boundary", None)
-        for side in ("this", "expression"):
-            start = exp.TimestampTrunc(this=node.args[side].copy(), unit=unit.copy())
-            node.set(side, start)
-    return node
-
-
-_SAME_LENGTH = ("MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK")
-
-
-def _elapsed(node: exp.Expr) -> exp.Expr:
-    """``timestampdiff``, which counts months otherwise at their ends."""
-    unit = node.text("unit").upper()
-    if unit not in _SAME_LENGTH:
-        words.refuse(node, f"{unit} of timestampdiff is another one in Trino", "count days")
-    parts = {key: node.args[key].copy() for key in ("this", "expression", "unit")}
-    return exp.DateDiff(**parts)
-
-
-def _as_date(node: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=node.this.copy(), to=exp.DataType.build("DATE"))
-
-
-def _days_later(node: exp.Expr) -> exp.Expr:
-    """``date_add(date, days)`` of Spark."""
-    day = exp.Cast(this=node.this.copy(), to=exp.DataType.build("DATE"))
-    return exp.DateAdd(this=day, expression=node.expression.copy(), unit=exp.var("DAY"))
-
-
-def _digest(name: str) -> Meaning:
-    """A hash of a text as hexadecimal digits; Trino's is one of bytes."""
-
-    def hashed(node: exp.Expr) -> exp.Expr:
-        size = node.args.get("length")
-        if size is not None and size.name not in ("0", "256"):
-            words.refuse(node, f"SHA-2 of {size.name} bits is not in the language", "use 256")
-        made: exp.Expr = node.this.copy()
-        for each in ("to_utf8", name, "to_hex"):
-            made = exp.Anonymous(this=each, expressions=[made])
-        return exp.Lower(this=made)
-
-    return hashed
-
-
 def _passes_over_null(node: exp.Expr) -> exp.Expr:
     """``arg_min`` of DuckDB, which leaves out rows whose first argument is NULL."""
     name = str(node.this).lower()
@@ -282,9 +199,9 @@ _EVERYWHERE: Mapping[type[exp.Expr], Meaning] = {
 }
 _JOINED = functions.named("array_join", "this", "expression", "null")
 _DIGESTS: Mapping[type[exp.Expr], Meaning] = {
-    exp.MD5: _digest("md5"),
-    exp.SHA: _digest("sha1"),
-    exp.SHA2: _digest("sha256"),
+    exp.MD5: functions.digest("md5"),
+    exp.SHA: functions.digest("sha1"),
+    exp.SHA2: functions.digest("sha256"),
 }
 _LAMBDAS: Mapping[type[exp.Expr], Meaning] = {
     exp.Transform: functions.named("transform", "this", "expression"),
@@ -321,12 +238,12 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.TryCast: _strict,
         exp.DataType: _unsized(10, 0),
         exp.Div: _error_by_zero,
-        exp.Anonymous: _part_called(_parts(1)),
-        exp.Extract: _parts(1),
+        exp.Anonymous: times.part_called(times.parts(1)),
+        exp.Extract: times.parts(1),
         exp.StrToTime: times.read,
-        exp.TimestampDiff: _elapsed,
-        exp.TsOrDsToDate: _as_date,
-        exp.TsOrDsAdd: _days_later,
+        exp.TimestampDiff: times.elapsed,
+        exp.TsOrDsToDate: times.as_date,
+        exp.TsOrDsAdd: times.days_later,
         **_DIGESTS,
         **dict.fromkeys(_BITS, _bits_in_order),
     },
@@ -341,20 +258,20 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.DayOfWeek: functions.day_of_week(0),
         exp.Log: functions.common_logarithm,
         exp.Levenshtein: functions.bytes_apart,
-        exp.Anonymous: _part_called(_parts(0, "DOUBLE"), _passes_over_null),
+        exp.Anonymous: times.part_called(times.parts(0, "DOUBLE"), _passes_over_null),
         exp.StrToTime: times.read,
-        exp.DateDiff: _boundaries,
+        exp.DateDiff: times.boundaries,
         exp.Concat: _joined,
         exp.ConcatWs: _texts_only,
         exp.Substring: words.zero_is_a_place,
         exp.SplitPart: words.part,
         exp.RegexpReplace: words.replaced_once,
         exp.RegexpExtract: words.or_empty,
-        exp.Extract: _parts(0, "DOUBLE"),
+        exp.Extract: times.parts(0, "DOUBLE"),
     },
     "postgres": {
         **_EXTREMES,
-        exp.MD5: _digest("md5"),
+        exp.MD5: functions.digest("md5"),
         **_EVERYWHERE,
         exp.Bracket: functions.element(1, fails=False),
         exp.ArrayToString: _JOINED,
@@ -368,7 +285,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.RegexpReplace: words.replaced_once,
         exp.Cast: _any_scale,
         exp.TryCast: _any_scale,
-        exp.Extract: _parts(0, "DECIMAL(20, 6)"),
+        exp.Extract: times.parts(0, "DECIMAL(20, 6)"),
         exp.Is: _is_not_null,
     },
     "snowflake": {
@@ -377,7 +294,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         **_DIGESTS,
         **_EVERYWHERE,
         exp.Bracket: functions.element(0, fails=False),
-        exp.DateDiff: _boundaries,
+        exp.DateDiff: times.boundaries,
         exp.ConcatWs: _joined_with,
         exp.Substring: words.counted_from_end(shorter=True),
         exp.SplitPart: words.part,
@@ -392,8 +309,9 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.RegexpReplace: words.references,
         exp.DataType: _unsized(38, 9),
         exp.Literal: _point_is_double,
-        exp.Extract: _parts(1),
+        exp.Extract: times.parts(1),
         **dict.fromkeys(_BITS, _bits_in_order),
     },
+    "flink": {**_EVERYWHERE, **_DIGESTS, **FLINK},
 }
 """By dialect and class of a node, what it means there."""

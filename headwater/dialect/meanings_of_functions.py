@@ -146,3 +146,18 @@ def element(first: int, *, fails: bool) -> Meaning:
         return node
 
     return found
+
+
+def digest(name: str) -> Meaning:
+    """A hash of a text as hexadecimal digits; Trino's is one of bytes."""
+
+    def hashed(node: exp.Expr) -> exp.Expr:
+        size = node.args.get("length")
+        if size is not None and size.name not in ("0", "256"):
+            refuse(node, f"SHA-2 of {size.name} bits is not in the language", "use 256")
+        made: exp.Expr = node.this.copy()
+        for each in ("to_utf8", name, "to_hex"):
+            made = exp.Anonymous(this=each, expressions=[made])
+        return exp.Lower(this=made)
+
+    return hashed

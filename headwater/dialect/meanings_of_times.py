@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from headwater.dialect.meanings_of_text import text
+from headwater.dialect.meanings_of_text import refuse, text
 from headwater.dialect.syntax import BY_PATTERN, SHOWN
 
 Meaning = Callable[[exp.Expr], exp.Expr]
@@ -147,3 +147,75 @@ def _reader(pattern: str) -> tuple[str, str] | None:
     time = f"{place.get('H', '00')}:{place.get('M', '00')}:{place.get('S', '00')}"
     fraction = f".{place['f']}" if "f" in place else ""
     return f"^{regex}\\z", f"{day} {time}{fraction}"
+
+
+# -- parts and differences
+
+
+def parts(sunday: int, epoch: str = "") -> Meaning:
+    """``extract(dow)``, by the number of Sunday: 0 or 1; ``extract(epoch)``, by its type."""
+
+    def part(node: exp.Expr) -> exp.Expr:
+        unit, value = node.this.name.lower(), node.expression
+        iso = exp.DayOfWeekIso(this=value.copy())
+        if unit in ("isodow", "dow_iso", "dayofweek_iso"):
+            return iso
+        if unit in ("dow", "dayofweek"):
+            seven = exp.Literal.number(7)
+            day: exp.Expr = exp.Mod(this=iso, expression=seven)
+            if sunday:
+                day = exp.Add(this=day, expression=exp.Literal.number(sunday))
+            return exp.paren(day, copy=False)
+        if unit in ("doy", "dayofyear"):
+            return exp.DayOfYear(this=value.copy())
+        if unit == "epoch" and epoch:
+            return exp.cast(exp.TimeToUnix(this=value.copy()), epoch)
+        return node
+
+    return part
+
+
+def part_called(part: Meaning, otherwise: Meaning = lambda node: node) -> Meaning:
+    """``date_part('dow', x)`` as ``extract(dow FROM x)``."""
+
+    def called(node: exp.Expr) -> exp.Expr:
+        name, given = str(node.this).lower(), node.expressions
+        if name not in ("date_part", "datepart") or len(given) != 2 or not given[0].is_string:
+            return otherwise(node)
+        return part(exp.Extract(this=exp.var(given[0].name.upper()), expression=given[1].copy()))
+
+    return called
+
+
+def boundaries(node: exp.Expr) -> exp.Expr:
+    """``datediff`` that counts the beginnings of units between two times."""
+    unit = node.args.get("unit")
+    if node.args.get("date_part_boundary") and unit is not None:
+        node.set("date_part_boundary", None)
+        for side in ("this", "expression"):
+            start = exp.TimestampTrunc(this=node.args[side].copy(), unit=unit.copy())
+            node.set(side, start)
+    return node
+
+
+_SAME_LENGTH = ("MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK")
+
+
+def elapsed(node: exp.Expr) -> exp.Expr:
+    """``timestampdiff``, which counts months otherwise at their ends."""
+    unit = node.text("unit").upper()
+    if unit not in _SAME_LENGTH:
+        refuse(node, f"{unit} of timestampdiff is another one in Trino", "count days")
+    parts = {key: node.args[key].copy() for key in ("this", "expression", "unit")}
+    return exp.DateDiff(**parts)
+
+
+def as_date(node: exp.Expr) -> exp.Expr:
+    """``to_date(x)`` of Spark."""
+    return exp.Cast(this=node.this.copy(), to=exp.DataType.build("DATE"))
+
+
+def days_later(node: exp.Expr) -> exp.Expr:
+    """``date_add(date, days)`` of Spark."""
+    day = exp.Cast(this=node.this.copy(), to=exp.DataType.build("DATE"))
+    return exp.DateAdd(this=day, expression=node.expression.copy(), unit=exp.var("DAY"))

@@ -24,7 +24,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
 from headwater.dialect.generator import HeadwaterGenerator
-from headwater.dialect.parser_query import QueryParser, mark_match_conditions
+from headwater.dialect.parser_query import QueryParser, read_words_before_brackets
 from headwater.dialect.parser_view import ViewParser
 from headwater.dialect.splitter import BODY_DIALECTS, MAX_DEPTH
 from headwater.dialect.vocabulary import UNITS
@@ -128,7 +128,7 @@ class HeadwaterRules(ViewParser, QueryParser):
         """
         self.reset()
         self.sql = text
-        mark_match_conditions(tokens)
+        read_words_before_brackets(tokens)
         self._chunks = [tokens]
         self._advance_chunk()
         statement = self._parse_statement()

@@ -21,15 +21,21 @@ from headwater.dialect.syntax import GIVEN, MatchRecognize, ProcessingMode
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
-def mark_match_conditions(tokens: list[Token]) -> None:
-    """Mark the word that sqlglot 30.30.0 knows in Snowflake's dialect only: no alias, but a clause.
+_BEFORE_BRACKETS = {"MATCH_CONDITION": TokenType.MATCH_CONDITION, "SESSION": TokenType.VAR}
+"""Words that sqlglot 30.30.0 reads otherwise before ``(``: as an alias, or as no function."""
+
+
+def read_words_before_brackets(tokens: list[Token]) -> None:
+    """Say what some words are that a bracket follows.
 
     Args:
         tokens: those of a statement; changed in place.
     """
     for token, following in pairwise(tokens):
-        if following.token_type == TokenType.L_PAREN and token.text.upper() == "MATCH_CONDITION":
-            token.token_type = TokenType.MATCH_CONDITION
+        quoted = token.token_type == TokenType.IDENTIFIER
+        if following.token_type == TokenType.L_PAREN and not quoted:
+            kind = _BEFORE_BRACKETS.get(token.text.upper())
+            token.token_type = kind or token.token_type
 
 
 class QueryParser(WindowParser):

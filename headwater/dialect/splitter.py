@@ -20,8 +20,13 @@ MAX_BYTES = 1_000_000
 MAX_DEPTH = 200
 MAX_SUBSCRIPTS = 50
 
-BODY_DIALECTS = ("trino", "spark", "duckdb", "postgres", "snowflake", "bigquery")
-BACKTICK_DIALECTS = ("spark", "bigquery")
+BODY_DIALECTS = (
+    *("trino", "spark", "duckdb", "postgres", "snowflake", "bigquery"),
+    *("flink", "risingwave", "materialize"),
+)
+MEANT_AS = {"risingwave": "postgres", "materialize": "postgres"}
+"""Dialects whose words mean what another one means by them."""
+BACKTICK_DIALECTS = ("spark", "bigquery", "flink")
 _BACKSLASH_DIALECTS = ("spark", "snowflake", "bigquery")
 
 _SCAN = r"""

@@ -12,6 +12,7 @@ from headwater.analyze.failing.guards import has_guard
 from headwater.analyze.query_parts import aggregates, is_aggregate
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.functions.arrays import SCALAR_SUBQUERY
 from headwater.dialect import span_of
 from headwater.dialect.parser import Headwater
 from headwater.dialect.syntax import SHOWN
@@ -110,6 +111,8 @@ def reason(expression: exp.Expr) -> str:
             return f"division by zero: {shown(first)}"
         case exp.Cast() if t.family(type_of(first.this)) == "text":
             return f"not valid as {t.sql_type(type_of(first))}: {shown(first)}"
+        case _ if isinstance(first, SCALAR_SUBQUERY):
+            return f"several rows: {shown(first)}"
     return f"out of range: {shown(first)}"
 
 

@@ -45,6 +45,10 @@ def generate(
     the lake that was made of them is deleted.
 
     Args:
+        example: its name.
+        size: ``small`` or ``full``.
+        seed: of its random numbers.
+        project: its folder, if not the one below ``sql/``.
         files: how many files each input becomes, if not as many as the example says.
     """
     project = project or SQL / example

@@ -182,6 +182,12 @@ CONSTRUCTS = (
     ),
     Construct(
         "Window aggregation",
+        "`window_time`",
+        "SELECT window_time, count(*) AS n FROM TUMBLE(bid, bidtime, INTERVAL '1' HOUR)"
+        f" GROUP BY window_start, window_end, window_time {CLOSE}",
+    ),
+    Construct(
+        "Window aggregation",
         "`DISTINCT` in an aggregate",
         f"SELECT window_end, count(DISTINCT supplier) AS n FROM {_TUMBLE} GROUP BY 1 {CLOSE}",
     ),
@@ -195,9 +201,15 @@ CONSTRUCTS = (
     Construct(
         "Group aggregation",
         "group windows: `GROUP BY TUMBLE(ts, …)`",
-        f"SELECT count(*) AS n FROM bid GROUP BY TUMBLE(bidtime, INTERVAL '1' HOUR) {CLOSE}",
-        "UNKNOWN_FUNCTION",
-        "`TUMBLE` in `FROM`; Flink has deprecated the form",
+        "SELECT TUMBLE_START(bidtime, INTERVAL '1' HOUR) AS began, count(*) AS n FROM bid"
+        f" GROUP BY TUMBLE(bidtime, INTERVAL '1' HOUR) {CLOSE}",
+    ),
+    Construct(
+        "Group aggregation",
+        "`SESSION` and `HOP` as group windows, with their `_END` and `_ROWTIME`",
+        "SELECT supplier, SESSION_END(bidtime, INTERVAL '1' HOUR) AS ended,"
+        " SESSION_ROWTIME(bidtime, INTERVAL '1' HOUR) AS last, count(*) AS n FROM bid"
+        f" GROUP BY SESSION(bidtime, INTERVAL '1' HOUR), supplier {CLOSE}",
     ),
     Construct(
         "Group aggregation",

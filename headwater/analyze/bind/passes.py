@@ -33,7 +33,11 @@ from headwater.analyze.bind.placement import check_aggregates, check_windows
 from headwater.analyze.bind.relations import Binder, RelationBinder
 from headwater.analyze.bind.scope import Relation, knows, resolve
 from headwater.analyze.bind.subqueries import bind_predicates
-from headwater.analyze.bind.windowing import complete_window_keys, recognise_date_trunc
+from headwater.analyze.bind.windowing import (
+    complete_window_keys,
+    recognise_date_trunc,
+    replace_window_time,
+)
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.portable.collecting_aggregates import settle
@@ -224,9 +228,15 @@ PASSES: tuple[Pass, ...] = (
         ("columns listed",),
     ),
     Pass(
+        "window time",
+        lambda b: replace_window_time(b.select, b.relations),
+        ("relations",),
+        ("window time",),
+    ),
+    Pass(
         "names",
         lambda b: name_outputs(b.select, b.named, b.report),
-        ("columns listed",),
+        ("columns listed", "window time"),
         ("outputs named",),
     ),
     Pass("date_add", _date_add, ("columns listed",), ("intervals",)),

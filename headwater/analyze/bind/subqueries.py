@@ -15,7 +15,7 @@ from headwater.analyze.bind.scope import Relation
 from headwater.analyze.definitions import Catalog, Field
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import conjuncts, is_aggregate, is_over, relations, window_calls
-from headwater.analyze.shapes.single_rows import aggregate_single_row
+from headwater.analyze.shapes.single_rows import aggregate_single_row, is_one_row
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.dialect.syntax import WindowTable
@@ -103,9 +103,9 @@ def bind_predicates(
             query = query_of(found)
             _rename(query, taken)
             fields = bind(query)
-            if isinstance(found, exp.Query) and len(fields) == 1:
-                aggregate_single_row(query, catalog)
-            _check(found, query, fields, keys, report)
+            if isinstance(found, exp.Query):
+                found = aggregate_single_row(found, catalog)
+            _check(found, query_of(found), fields, keys, report)
 
 
 def _rename(query: exp.Query, taken: Collection[str]) -> None:
@@ -141,9 +141,10 @@ def _check(
     elif keys is not None and _in_aggregate(predicate):
         hint = "compute its argument in a subquery in FROM"
         report.not_yet("a subquery within an aggregate", predicate, hint)
-    elif scalar and not _is_one_row(query):
+    elif scalar and not is_one_row(query):
         hint = "aggregate it: SELECT max(x) FROM …"
-        report.not_yet("a scalar subquery that could have several rows", predicate, hint)
+        words = "a scalar subquery of arrays, maps or rows, or of values that can fail"
+        report.not_yet(words, predicate, hint)
     elif outer_columns(query):
         _check_correlated(predicate, query, keys, report)
 
@@ -155,11 +156,6 @@ def _in_aggregate(node: exp.Expr) -> bool:
             return True
         inner = inner.parent
     return False
-
-
-def _is_one_row(query: exp.Query) -> bool:
-    plain = isinstance(query, exp.Select) and is_aggregate(query)
-    return plain and not query.args.get("group") and not query.args.get("having")
 
 
 def _check_correlated(

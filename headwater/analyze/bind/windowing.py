@@ -1,8 +1,9 @@
 """Windows of event time in FROM and GROUP BY.
 
 In: window tables with resolved inputs, SELECTs with resolved columns. Out: the columns of a window
-table; ``GROUP BY date_trunc('hour', ts)`` on an event time rewritten to a ``TUMBLE`` window; group
-keys that hold both bounds of a window as soon as they hold one.
+table; Flink's ``window_time`` by its end; ``GROUP BY date_trunc('hour', ts)`` on an event time
+rewritten to a ``TUMBLE`` window; group keys that hold both bounds of a window as soon as they hold
+one.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from headwater.analyze.typing.common_type import type_of
 from headwater.dialect.syntax import WindowTable
 
 BOUNDS = (WINDOW_START, WINDOW_END)
+WINDOW_TIME = "window_time"
 _MILLISECOND = timedelta(milliseconds=1)
 _MOST_WINDOWS = 10_000
 _TRUNC_UNITS = ("SECOND", "MINUTE", "HOUR", "DAY")
@@ -120,6 +122,30 @@ def _check_fixed(window: WindowTable, report: Diagnostics) -> None:
     elif size // slide > _MOST_WINDOWS:
         message = f"each row would be in {size // slide:,} windows"
         report.add("INVALID_WINDOW", message, window, f"use a longer {step}")
+
+
+def replace_window_time(select: exp.Select, relations: Sequence[Relation]) -> None:
+    """Replace ``window_time``, the last millisecond of a window, by the window's end, in place.
+
+    Args:
+        select: its columns are not resolved yet; a column of that name hides the window's.
+    """
+    group = select.args.get("group")
+    for column in [each for each in select.find_all(exp.Column) if each.name == WINDOW_TIME]:
+        asked = [each for each in relations if column.table in ("", each.alias)]
+        windows = [each for each in asked if isinstance(each.node.this, WindowTable)]
+        hidden = any(WINDOW_TIME in each.fields for each in asked)
+        if column.parent_select is not select or hidden or len(windows) != 1:
+            continue
+        end = exp.column(WINDOW_END, table=column.table or None)
+        if column.parent is group:
+            column.replace(end)
+            continue
+        last = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("MILLISECOND"))
+        time: exp.Expr = exp.Sub(this=end, expression=last)
+        if column.parent is select:
+            time = exp.alias_(time, WINDOW_TIME)
+        column.replace(time)
 
 
 def recognise_date_trunc(

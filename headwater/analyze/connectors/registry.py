@@ -17,6 +17,7 @@ from headwater.analyze.connectors.lake_tables import DELTA, ICEBERG
 from headwater.analyze.connectors.registered import Registered
 from headwater.analyze.connectors.sink_tables import DELTA_SINK, ICEBERG_SINK
 from headwater.analyze.connectors.webhook import WEBHOOK_SINK
+from headwater.dialect.splitter import BODY_DIALECTS
 
 GROUP = "headwater.connectors"
 
@@ -63,9 +64,7 @@ VIEW_OPTIONS: Mapping[str, Option] = {
         "engine that maintains the view; default: Headwater chooses",
         choices=("streaming", "incremental", "full"),
     ),
-    "dialect": Option(
-        "choice", "SQL dialect of the query", default="trino", choices=("trino", "spark", "duckdb")
-    ),
+    "dialect": Option("choice", "SQL dialect of the query", default="trino", choices=BODY_DIALECTS),
     "allow_unbounded_state": Option(
         "boolean", "whether to run a view whose state grows without bound", default="false"
     ),

@@ -20,7 +20,7 @@ from functools import reduce
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.query_parts import is_aggregate, is_distinct, window_calls
+from headwater.analyze.query_parts import is_row_by_row
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _OPPOSITE: Mapping[type[exp.Expr], type[exp.Expr]] = {
@@ -113,7 +113,7 @@ def _aggregated(query: exp.Query, call: type[exp.AggFunc] | None) -> exp.Subquer
         query: a query of one column.
         call: the aggregate; None counts the rows.
     """
-    if isinstance(query, exp.Select) and _is_plain(query):
+    if is_row_by_row(query) and not query.is_star:
         select, column = query.copy(), query.selects[0].unalias().copy()
     else:
         alias = exp.TableAlias(this=exp.to_identifier("_rows"), columns=[exp.to_identifier("v")])
@@ -121,14 +121,6 @@ def _aggregated(query: exp.Query, call: type[exp.AggFunc] | None) -> exp.Subquer
         select, column = exp.Select(from_=exp.From(this=inner)), exp.column("v", table="_rows")
     select.set("expressions", [exp.Count(this=exp.Star()) if call is None else call(this=column)])
     return exp.Subquery(this=select)
-
-
-def _is_plain(select: exp.Select) -> bool:
-    """Return whether each row of FROM that passes WHERE is one row of a SELECT."""
-    if any(select.args.get(key) for key in ("having", "qualify", "limit", "offset")):
-        return False
-    several = is_aggregate(select) or is_distinct(select) or window_calls(select)
-    return not several and not select.is_star
 
 
 def _values(rows: exp.Values, report: Diagnostics) -> list[exp.Expr]:

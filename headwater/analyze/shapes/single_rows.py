@@ -1,4 +1,4 @@
-"""Scalar subqueries of one row at most → aggregates.
+"""Scalar subqueries → aggregates.
 
 In: a bound subquery. Out: the same value from one that always has a row: ``max`` of one value is
 the value, and of none NULL. There is one row at most of ``LIMIT 1``, and of a keyed table whose
@@ -6,6 +6,12 @@ whole key is compared with values of the query around::
 
     (SELECT name FROM users WHERE users.id = t.user_id)
     (SELECT max(name) FROM users WHERE users.id = t.user_id)
+
+Of any other there may be several, by which the row around fails::
+
+    (SELECT v FROM b WHERE b.id = t.id)
+    _scalar_subquery((SELECT CASE WHEN count(*) > 1 THEN ARRAY[max(v), max(v)]
+                      ELSE ARRAY[max(v)] END FROM b WHERE b.id = t.id))
 """
 
 from __future__ import annotations
@@ -14,65 +20,89 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.failing.fallible import failing
-from headwater.analyze.query_parts import (
-    conjuncts,
-    is_aggregate,
-    is_distinct,
-    relations,
-    window_calls,
-)
+from headwater.analyze.query_parts import conjuncts, is_aggregate, is_row_by_row, relations
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import named, type_of
+from headwater.analyze.typing.compositions import composed
+from headwater.analyze.typing.functions.arrays import SCALAR_SUBQUERY
+from headwater.dialect.parser import Headwater
+from headwater.dialect.syntax import SHOWN
 
 _COMPARABLE = ("boolean", "number", "text", "time")
+_GREATEST = "max(_1)"
+_ALONE = "CASE WHEN count(*) > 1 THEN ARRAY[max(_1), max(_1)] ELSE ARRAY[max(_1)] END"
 
 
-def aggregate_single_row(query: exp.Query, catalog: Catalog) -> None:
-    """Let a subquery of one row at most be an aggregate, in place.
+def aggregate_single_row(found: exp.Query, catalog: Catalog) -> exp.Query:
+    """Let a scalar subquery be an aggregate, in place, and return it as it is then.
 
     Args:
-        query: bound.
+        found: bound; one over arrays, maps or rows, or whose value can fail, remains as it is.
         catalog: tables and their keys.
     """
-    if not isinstance(query, exp.Select) or len(query.selects) != 1 or is_aggregate(query):
-        return
+    query = found.unnest()
+    assert isinstance(query, exp.Query)
+    if is_one_row(query) or len(query.selects) != 1:
+        return found
     output = query.selects[0]
-    if t.family(type_of(output.unalias())) not in _COMPARABLE or window_calls(query):
-        return
-    if any(failing(output)):
-        return  # of a group it would be NULL, not a bad row
-    limit = query.args.get("limit")
-    if limit is not None and not query.args.get("offset") and limit.expression.name == "1":
-        _around(query)
-    elif limit is None and not is_distinct(query) and _is_found_by_key(query, catalog):
-        output.set("this", _greatest(output.this))
-
-
-def _around(query: exp.Select) -> None:
-    """Put a SELECT into a subquery of itself, and aggregate what it shows."""
-    name = query.selects[0].alias
-    inner = query.copy()
-    for key in list(query.args):
-        query.set(key, None)
-    column = exp.column(name, table="_single")
-    column.type = type_of(inner.selects[0].unalias())
-    alias = exp.TableAlias(this=exp.to_identifier("_single"))
-    query.set("from_", exp.From(this=exp.Subquery(this=inner, alias=alias)))
-    query.set("expressions", [named(_greatest(column), name)])
-
-
-def _greatest(value: exp.Expr) -> exp.Max:
-    found = exp.Max(this=value.copy())
-    found.type = type_of(value)
+    if t.family(type_of(output.unalias())) not in _COMPARABLE or any(failing(output)):
+        return found  # of a group, what fails would be NULL, not a bad row
+    if _is_first(query):
+        _around(query, _GREATEST)
+    elif _is_found_by_key(query, catalog):
+        output.set("this", composed(_GREATEST, [output.this]))
+    else:
+        written = exp.Subquery(this=query.copy()).sql(dialect=Headwater)
+        if is_row_by_row(query):
+            output.set("this", composed(_ALONE, [output.this]))
+        else:
+            _around(query, _ALONE)
+        return _alone(found, written)
     return found
 
 
-def _is_found_by_key(query: exp.Select, catalog: Catalog) -> bool:
+def is_one_row(query: exp.Query) -> bool:
+    """Return whether a query aggregates all that it reads, so that it has one row."""
+    plain = isinstance(query, exp.Select) and is_aggregate(query)
+    return plain and not query.args.get("group") and not query.args.get("having")
+
+
+def _is_first(query: exp.Query) -> bool:
+    limit = query.args.get("limit")
+    return limit is not None and not query.args.get("offset") and limit.expression.name == "1"
+
+
+def _around(query: exp.Query, text: str) -> None:
+    """Put a query into a subquery of itself, and aggregate what it shows."""
+    name = query.selects[0].alias_or_name
+    inner = query.copy()
+    column = exp.column(name, table="_single")
+    column.type = type_of(inner.selects[0].unalias())
+    alias = exp.TableAlias(this=exp.to_identifier("_single"))
+    around = exp.Select(
+        from_=exp.From(this=exp.Subquery(this=inner, alias=alias)),
+        expressions=[named(composed(text, [column]), name)],
+    )
+    query.replace(around)
+
+
+def _alone(found: exp.Query, written: str) -> exp.Query:
+    """Let the row around a subquery fail if the array that it returns has two elements."""
+    kept = found.copy()
+    alone = SCALAR_SUBQUERY(expressions=[kept])
+    alone.meta[SHOWN] = written
+    found.replace(alone)
+    return kept
+
+
+def _is_found_by_key(query: exp.Query, catalog: Catalog) -> bool:
     """Return whether WHERE compares the whole key of the only table with values of outside."""
+    if not isinstance(query, exp.Select) or not is_row_by_row(query):
+        return False
     read = relations(query)
     table = read[0] if len(read) == 1 else None
     view = catalog.views.get(table.name) if isinstance(table, exp.Table) else None
-    if view is None or not view.changes or query.args.get("qualify"):
+    if view is None or not view.changes:
         return False
     where = query.args.get("where")
     alias = table.alias_or_name if table is not None else ""

@@ -24,6 +24,8 @@ _ROUNDED = (t.Type.DECIMAL, t.Type.DOUBLE)
 """Trino casts a REAL beyond BIGINT to the last BIGINT; what is rounded before fails there."""
 _ROUND_DECIMALS = ("duckdb", "postgres", "snowflake")
 """They round a decimal as Trino does, half away from zero; of a DOUBLE, the even one of two."""
+_CUT = ("spark", "flink")
+"""They cut the fraction off."""
 _INTEGRAL = (exp.Round, exp.Floor, exp.Ceil, exp.Trunc)
 
 
@@ -76,7 +78,7 @@ def _round(node: exp.Expr, target: exp.DataType) -> None:
     source, dialect = type_of(node.this), node.meta.get(DIALECT)
     if _whole_number(node.this) or not t.is_integer(target) or source.this not in _ROUNDED:
         return
-    if dialect == "spark":
+    if dialect in _CUT:
         node.set("this", exp.Trunc(this=node.this))
         node.this.type = rounded([source])
     elif dialect is None or (dialect in _ROUND_DECIMALS and source.this is t.Type.DECIMAL):
@@ -141,6 +143,8 @@ def _check_cast(
     elif families[0] != families[1] and families[0] not in _TEXTUAL:
         if families != ("number", "boolean"):
             hint = "there is no such conversion"
+    elif set(families) == {"boolean", "text"} and node.meta.get(DIALECT) == "flink":
+        hint = "write CASE WHEN x THEN 'TRUE' ELSE 'FALSE' END, or leave the header out"
     elif families[0] == "boolean" and families[1] == "time":
         hint = "there is no such conversion"
     if hint:

@@ -14,6 +14,7 @@ from headwater.analyze.diagnostics import did_you_mean
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing.functions.elsewhere import ELSEWHERE
 from headwater.dialect import BODY_DIALECTS, parse_all
+from headwater.dialect.splitter import MEANT_AS
 from headwater.dialect.syntax import DIALECT
 
 
@@ -54,7 +55,8 @@ def _dialects_with(call: exp.Func, name: str) -> list[str]:
         return []
     arguments = ", ".join(each.sql("trino") for each in call.expressions)
     view = f"CREATE STREAMING VIEW v AS SELECT {name}({arguments}) AS x FROM t"
-    return [dialect for dialect in BODY_DIALECTS if dialect != "trino" and _is_known(view, dialect)]
+    others = (each for each in BODY_DIALECTS if each != "trino" and each not in MEANT_AS)
+    return [dialect for dialect in others if _is_known(view, dialect)]
 
 
 def _is_known(view: str, dialect: str) -> bool:

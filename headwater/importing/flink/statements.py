@@ -20,7 +20,7 @@ from headwater.importing.flink.mapping import (
     SETTINGS,
     TYPES,
 )
-from headwater.importing.flink.queries import EDITS, REWRITES, is_clock, is_final
+from headwater.importing.flink.queries import REWRITES, is_clock, is_final
 from headwater.importing.functions import headwater_dialect
 from headwater.importing.outputs import rename, setting, skip, write_into
 from headwater.importing.rows import take_rows
@@ -277,7 +277,7 @@ STATEMENTS: dict[str, Handler] = {
 FLINK = System(
     name="flink",
     title="Flink",
-    grammar=Grammar(headwater_dialect(FUNCTIONS), edits=EDITS, rewrites=REWRITES),
+    grammar=Grammar(headwater_dialect(FUNCTIONS), rewrites=REWRITES),
     types=TYPES,
     statements=STATEMENTS,
     finish=_finish,

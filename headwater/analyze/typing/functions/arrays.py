@@ -7,7 +7,7 @@ from sqlglot import exp
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions.entry import Arguments, Function, Table
-from headwater.analyze.typing.functions.lines import line
+from headwater.analyze.typing.functions.lines import line, named
 
 _MOST = "10000"
 _STEPS = "(CAST(_2 AS DOUBLE) - _1) / coalesce(_3, if(_2 < _1, -1, 1))"
@@ -193,6 +193,9 @@ def _value_of(arguments: Arguments) -> exp.DataType:
     return t.elements(arguments[0])[-1]
 
 
+SCALAR_SUBQUERY = named("_scalar_subquery")
+"""The row of a scalar subquery of which there could be several."""
+
 ELEMENTS: Table = {
     exp.Bracket: Function(
         "[ ]",
@@ -206,6 +209,15 @@ ELEMENTS: Table = {
     ),
     **dict(
         (
+            line(
+                "_scalar_subquery(x: array) -> type of elements",
+                "Returns the element of an array, which is the only one; of NULL, NULL.",
+                spark="element_at(_1, 1)",
+                duckdb="list_extract(_1, 1)",
+                trino="element_at(_1, 1)",
+                nullable="always",
+                fails="cardinality(_1) > 1",
+            ),
             line(
                 "_ordinals(x: array) -> ARRAY(BIGINT)",
                 "Returns the places of the elements of an array.",

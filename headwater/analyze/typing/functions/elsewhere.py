@@ -50,6 +50,7 @@ ELSEWHERE: Mapping[str, str] = {
     # JSON
     **dict.fromkeys(("get_json_object", "json_value", "jsonextractstring", "jsonextract",
                      "json_extract_string", "json_extract_path_text"), _JSON),
+    "mz_now": "watermark()",
     # numbers and bits
     **dict.fromkeys(("trunc", "to_int"), "truncate(x)"),
     **dict.fromkeys(("shiftleft", "shl", "bitshiftleft"), "bitwise_left_shift(x, shift)"),
