@@ -17,11 +17,12 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
 
 from headwater.dialect.group_windows import move_group_windows
-from headwater.dialect.json_paths import paths_as_text
+from headwater.dialect.json_paths import read_json
 from headwater.dialect.meanings import give_trinos_meaning
 from headwater.dialect.normalize import normalize
 from headwater.dialect.parser import Headwater, body_parser
 from headwater.dialect.position import SOURCE_META, SourceText, span_of
+from headwater.dialect.rows import name_fields
 from headwater.dialect.splitter import BODY_DIALECTS, Piece, read_text, split
 from headwater.dialect.syntax import RENAMED_FROM, CreateStreamingView, OptionClause
 from headwater.dialect.vocabulary import DialectError
@@ -119,8 +120,9 @@ def _parse_piece(source: SourceText, piece: Piece) -> exp.Expression:
     try:
         statement = parser.parse(source.text, piece.start, piece.end)
         _take_dialect(statement)
-        paths_as_text(statement)
+        read_json(statement)
         give_trinos_meaning(statement, piece.dialect)
+        name_fields(statement)
         normalize(statement, Headwater.Tokenizer)
         if isinstance(query := statement.args.get("expression"), exp.Query):
             move_group_windows(query)

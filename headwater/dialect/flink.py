@@ -39,9 +39,6 @@ class FlinkParser(TrinoParser):
         "TIMESTAMPADD": lambda given: _later(given),
         "TIMESTAMPDIFF": lambda given: _between(given),
     }
-    FUNCTION_PARSERS = {
-        key: value for key, value in TrinoParser.FUNCTION_PARSERS.items() if key != "JSON_VALUE"
-    }
 
 
 class Flink(Trino):
@@ -94,13 +91,6 @@ def _part_of(node: exp.Expr) -> exp.Expr:
     given = exp.Nullif(this=value.copy(), expression=words.text(""))
     place = exp.Literal.number(int(number.name) + 1)
     return exp.SplitPart(this=given, delimiter=delimiter.copy(), part_index=place)
-
-
-def _json_value(node: exp.Expr) -> exp.Expr:
-    if len(node.expressions) != 2:
-        words.refuse(node, "JSON_VALUE takes a text and a path", "cast what it returns")
-    value, path = (each.copy() for each in node.expressions)
-    return exp.JSONExtractScalar(this=value, expression=path)
 
 
 def _from_seconds(node: exp.Expr) -> exp.Expr:
@@ -164,7 +154,6 @@ def _whole_mean(node: exp.Expr) -> exp.Expr:
 
 _CALLS: Mapping[str, Callable[[exp.Expr], exp.Expr]] = {
     "split_index": _part_of,
-    "json_value": _json_value,
     "from_unixtime": _from_seconds,
     "to_timestamp_ltz": _from_milliseconds,
 }

@@ -38,6 +38,8 @@ class HeadwaterGenerator(RowPatternGenerator):
             if key not in _PLAIN_CLASSES
         },
         exp.Array: lambda self, e: f"ARRAY[{self.expressions(e, flat=True)}]",
+        exp.Struct: lambda self, e: f"ROW({self.expressions(e, flat=True)})",
+        exp.PropertyEQ: lambda self, e: f"{self.sql(e, 'expression')} AS {self.sql(e, 'this')}",
         exp.AtTimeZone: lambda self, e: f"{self.sql(e, 'this')} AT TIME ZONE {self.sql(e, 'zone')}",
         syntax.CreateSource: lambda self, e: self.createsource_sql(e),
         syntax.SourceColumn: lambda self, e: self.sourcecolumn_sql(e),

@@ -1,6 +1,10 @@
-"""JSON paths as text, whatever the dialect of a statement makes of them.
+"""What is read out of JSON, whatever the dialect of a statement makes of it.
 
-In: the tree of a body. Out: the same tree, changed in place: a path is the literal that was there.
+In: the tree of a body. Out: the same tree, changed in place: a path is the literal that was there,
+``x -> 'a' ->> 'b'`` has one path, and ``JSON_VALUE`` is one of two::
+
+    JSON_VALUE(x, 'lax $.a')             json_extract_scalar(x, '$.a')
+    JSON_VALUE(x, '$.a' ERROR ON ERROR)  the same, failing on objects, arrays and what is no JSON
 """
 
 from __future__ import annotations
@@ -9,13 +13,91 @@ import re
 
 from sqlglot import exp
 
+from headwater.dialect.normalize import fail_at
+
 _WORD = re.compile(r"\w+")
+_STEPS = re.compile(r"\{\s*\w+(\s*,\s*\w+)*\s*\}")
+_JSON_TYPES = (exp.DType.JSON, exp.DType.JSONB, exp.DType.VARIANT)
+_ON_ERROR = {"": False, "NULL ON ERROR": False, "ERROR ON ERROR": True}
+"""By what JSON_VALUE does on an error, whether it fails."""
 
 
-def paths_as_text(statement: exp.Expr) -> None:
-    """Write the paths of a parsed statement as literals."""
+def read_json(statement: exp.Expr) -> None:
+    """Give one form to what a parsed statement reads out of JSON.
+
+    Raises:
+        DialectError: UNSUPPORTED_SYNTAX, a clause of JSON_VALUE is not in the language.
+    """
     for path in list(statement.find_all(exp.JSONPath)):
         path.replace(exp.Literal.string("".join(map(_step, path.expressions))))
+    for steps in list(statement.find_all(exp.JSONBExtractScalar)):
+        if _STEPS.fullmatch(steps.expression.name):
+            keys = re.sub(r"\s*,\s*", ".", steps.expression.name.strip("{} "))
+            literal = exp.Literal.string(f"$.{keys}")
+            steps.replace(exp.JSONExtractScalar(this=steps.this, expression=literal))
+    for found in list(statement.find_all(exp.JSONExtract)):
+        if type(found) is exp.JSONExtract and isinstance(_above(found), exp.Cast):
+            found.replace(exp.JSONExtractScalar(this=found.this, expression=found.expression))
+    for scalar in list(statement.find_all(exp.JSONExtractScalar)):
+        _join(scalar)
+    for value in list(statement.find_all(exp.JSONValue)):
+        value.replace(_value(value))
+
+
+def failing_value(node: exp.Expr) -> exp.Expr:
+    """Text out of JSON that stands for objects and arrays as well: these fail.
+
+    Args:
+        node: ``exp.JSONExtractScalar``.
+    """
+    condition = exp.OnCondition(error="ERROR ON ERROR")
+    return exp.JSONValue(this=node.this, path=node.expression, on_condition=condition)
+
+
+def _above(node: exp.Expr) -> exp.Expr | None:
+    above = node.parent
+    while isinstance(above, exp.Paren):
+        above = above.parent
+    return above
+
+
+def _join(scalar: exp.Expr) -> None:
+    """Join the paths of ``a -> 'b' ->> 'c'``; what is cast to JSON is a text of JSON."""
+    for key in ("only_json_types", "scalar_only"):
+        scalar.set(key, None)
+    inner = scalar.this.unnest()
+    while isinstance(inner, exp.JSONExtract) and inner.expression.is_string:
+        path = inner.expression.name + scalar.expression.name.removeprefix("$")
+        scalar.set("expression", exp.Literal.string(path))
+        inner = inner.this.unnest()
+        scalar.set("this", inner)
+    if isinstance(inner, exp.Cast) and inner.to.this in _JSON_TYPES:
+        scalar.set("this", inner.this)
+
+
+def _word(clause: str) -> str:
+    return clause if clause.isupper() else "DEFAULT"
+
+
+def _value(node: exp.JSONValue) -> exp.Expr:
+    condition, kind = node.args.get("on_condition"), node.args.get("returning")
+    said = str(condition.args.get("error") or "") if condition else ""
+    empty = str(condition.args.get("empty") or "") if condition else ""
+    path = node.args["path"]
+    if said not in _ON_ERROR or empty not in ("", "NULL ON EMPTY"):
+        hint = "leave it out: NULL stands where nothing is found"
+        fail_at(node, "UNSUPPORTED_SYNTAX", f"JSON_VALUE takes no {_word(empty or said)}", hint)
+    if path.name.split(" ")[0].lower() == "strict":
+        message, hint = "a strict path is not part of the language", "write 'lax $.a'"
+        fail_at(node, "UNSUPPORTED_SYNTAX", message, hint)
+    if path.is_string:
+        path = exp.Literal.string(re.sub(r"(?i)^lax\s+", "", path.name))
+    found: exp.Expr = exp.JSONExtractScalar(this=node.this, expression=path)
+    found = failing_value(found) if _ON_ERROR[said] else found
+    if not kind:
+        return found
+    cast = exp.Cast if _ON_ERROR[said] else exp.TryCast
+    return cast(this=found, to=kind)
 
 
 def _step(part: exp.Expr) -> str:

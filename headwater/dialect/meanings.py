@@ -16,6 +16,7 @@ from headwater.dialect import meanings_of_functions as functions
 from headwater.dialect import meanings_of_text as words
 from headwater.dialect import meanings_of_times as times
 from headwater.dialect.flink import MEANINGS as FLINK
+from headwater.dialect.json_paths import failing_value
 from headwater.dialect.meanings_of_text import Meaning
 from headwater.dialect.splitter import MEANT_AS
 from headwater.dialect.syntax import DIALECT, GIVEN
@@ -197,6 +198,10 @@ _EVERYWHERE: Mapping[type[exp.Expr], Meaning] = {
     exp.Right: functions.end,
     exp.ILike: words.among(functions.alike),
 }
+_GATHERED: Mapping[type[exp.Expr], Meaning] = dict.fromkeys(
+    (exp.ArrayAgg, exp.ArrayUniqueAgg), functions.gathered
+)
+_JSON: Mapping[type[exp.Expr], Meaning] = {exp.JSONExtractScalar: failing_value}
 _JOINED = functions.named("array_join", "this", "expression", "null")
 _DIGESTS: Mapping[type[exp.Expr], Meaning] = {
     exp.MD5: functions.digest("md5"),
@@ -220,6 +225,8 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
     },
     "spark": {
         **_EXTREMES,
+        **_GATHERED,
+        **_JSON,
         **_EVERYWHERE,
         **_LAMBDAS,
         exp.Bracket: functions.element(0, fails=True),
@@ -249,6 +256,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
     },
     "duckdb": {
         **_EXTREMES,
+        **_JSON,
         exp.Like: words.among(),
         **_DIGESTS,
         **_EVERYWHERE,
@@ -271,6 +279,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
     },
     "postgres": {
         **_EXTREMES,
+        **_JSON,
         exp.MD5: functions.digest("md5"),
         **_EVERYWHERE,
         exp.Bracket: functions.element(1, fails=False),
@@ -290,6 +299,8 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
     },
     "snowflake": {
         **_EXTREMES,
+        **_GATHERED,
+        **_JSON,
         exp.Like: words.among(),
         **_DIGESTS,
         **_EVERYWHERE,

@@ -117,6 +117,20 @@ def exact_letters(node: exp.Expr) -> exp.Expr:
     return node
 
 
+def gathered(node: exp.Expr) -> exp.Expr:
+    """``collect_list`` and ``collect_set``: no NULLs, and an empty array of nothing."""
+    distinct = isinstance(node, exp.ArrayUniqueAgg)
+    if isinstance(node.parent, (exp.Filter, exp.Window)) or not isinstance(node.this, exp.Column):
+        return node
+    if not distinct and not node.args.get("nulls_excluded"):
+        return node
+    value = node.this.copy()
+    given = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+    call = exp.ArrayAgg(this=exp.Distinct(expressions=[value]) if distinct else value)
+    kept = exp.Filter(this=call, expression=exp.Where(this=given))
+    return exp.Coalesce(this=kept, expressions=[exp.Array(expressions=[])])
+
+
 def bytes_apart(node: exp.Expr) -> exp.Expr:
     """``levenshtein`` of DuckDB."""
     hint = "leave the header out, and write levenshtein_distance(x, y), which counts characters"

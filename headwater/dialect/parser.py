@@ -116,6 +116,8 @@ class HeadwaterRules(ViewParser, QueryParser):
         "FUNCTION": lambda self, replace: self._parse_create_function(replace),
     }
 
+    FUNCTIONS_WITH_ALIASED_ARGS: ClassVar[set[str]] = {"STRUCT", "STRUCT_PACK", "ROW"}
+
     def parse_tokens(self, tokens: list[Token], text: str) -> exp.Expr:
         """Parse one statement.
 

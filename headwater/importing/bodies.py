@@ -18,11 +18,12 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
 
 from headwater.dialect import Headwater, to_sql
-from headwater.dialect.json_paths import paths_as_text
+from headwater.dialect.json_paths import read_json
 from headwater.dialect.meanings import give_trinos_meaning
 from headwater.dialect.normalize import normalize
 from headwater.dialect.parser import BodyParser, body_parser
 from headwater.dialect.position import offsets_of
+from headwater.dialect.rows import name_fields
 from headwater.dialect.syntax import DIALECT
 from headwater.dialect.vocabulary import DialectError
 from headwater.importing.contract import LeftOut, Note, RefusedCall
@@ -201,8 +202,9 @@ def _parsed(grammar: Grammar, text: str, places: list[tuple[int, int]]) -> exp.E
             tree = tree.this
         if grammar.first:
             grammar.first(tree)
-        paths_as_text(tree)
+        read_json(tree)
         give_trinos_meaning(tree, grammar.body)
+        name_fields(tree)
         normalize(tree, Headwater.Tokenizer)
     except DialectError as error:
         at = _origin(error.start, places)
@@ -339,22 +341,4 @@ def _elements(body: Body, scope: QueryScope) -> None:
         node.replace(exp.Anonymous(this="element_at", expressions=[node.this.copy(), index.copy()]))
 
 
-def _json_paths(body: Body, scope: QueryScope) -> None:
-    """Join the paths of ``a -> 'b' ->> 'c'``; a cast of ``->`` is one of ``->>``."""
-    for node in list(body.query.find_all(exp.JSONExtract)):
-        above = node.parent
-        while isinstance(above, exp.Paren):
-            above = above.parent
-        if type(node) is exp.JSONExtract and isinstance(above, exp.Cast):
-            parts = {"this": node.this.copy(), "expression": node.expression.copy()}
-            node.replace(exp.JSONExtractScalar(**parts))
-    for scalar in list(body.query.find_all(exp.JSONExtractScalar)):
-        inner = scalar.this.unnest()
-        while isinstance(inner, exp.JSONExtract) and inner.expression.is_string:
-            path = inner.expression.name + scalar.expression.name.removeprefix("$")
-            scalar.set("expression", exp.Literal.string(path))
-            inner = inner.this.unnest()
-            scalar.set("this", inner.copy())
-
-
-_REWRITES = (_names, _column_names, _types, _fields, _elements, _json_paths)
+_REWRITES = (_names, _column_names, _types, _fields, _elements)

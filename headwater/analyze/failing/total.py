@@ -10,6 +10,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.typing.functions import FUNCTIONS
+from headwater.analyze.typing.functions.others import JSON_FAULT
 from headwater.dialect.syntax import PatternRows, WindowTable
 
 _QUERIES = (
@@ -32,12 +33,13 @@ _LEAVES = (
     exp.HexString,
     *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Star, exp.Interval),
     *(exp.Var, exp.DataType, exp.DataTypeParam, exp.ColumnDef),
-    *(exp.JSONPath, exp.JSONPathRoot, exp.JSONPathKey, exp.JSONPathSubscript),
+    *(exp.JSONPath, exp.JSONPathRoot, exp.JSONPathKey, exp.JSONPathSubscript, exp.OnCondition),
 )
 _OPERATORS = (
     *(exp.And, exp.Or, exp.Not, exp.Is, exp.Paren, exp.Case, exp.If, exp.Between, exp.In),
     *(exp.Exists, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ),
     *(exp.NullSafeNEQ, exp.DPipe, exp.Like, exp.Dot, exp.Array, exp.TryCast, exp.Try),
+    *(exp.Struct, exp.PropertyEQ),
     exp.Lambda,
 )
 _TEXT = (
@@ -55,7 +57,14 @@ _TIMES = (
     *(exp.WeekOfYear, exp.DayOfWeekIso, exp.Hour, exp.Minute, exp.Second, exp.Extract),
     *(exp.DateDiff, exp.Date, exp.TimeToUnix, exp.TimeToStr, exp.LastDay),
 )
-_OTHERS = (exp.Coalesce, exp.Nullif, exp.ArraySize, exp.ArrayContains, exp.JSONExtractScalar)
+_OTHERS = (
+    exp.Coalesce,
+    exp.Nullif,
+    exp.ArraySize,
+    exp.ArrayContains,
+    exp.JSONExtractScalar,
+    JSON_FAULT,
+)
 _AGGREGATES = (
     *(exp.Count, exp.CountIf, exp.Min, exp.Max, exp.LogicalAnd, exp.LogicalOr, exp.Stddev),
     *(exp.StddevSamp, exp.StddevPop, exp.Variance, exp.VariancePop, exp.AnyValue, exp.ArgMin),

@@ -43,6 +43,7 @@ from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.compositions import compose_calls
 from headwater.analyze.typing.functions.lambdas import ZIP_WITH
+from headwater.analyze.typing.functions.others import JSON_FAULT
 from headwater.analyze.typing.functions.text import (
     REGEXP_COUNT,
     REGEXP_EXTRACT_ALL,
@@ -271,7 +272,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Trim: texts.trimmed,
         exp.Upper: texts.spark_upper,
         exp.Lower: texts.spark_lower,
-        exp.JSONExtractScalar: json_values.spark_scalar,
+        **dict.fromkeys((exp.JSONExtractScalar, exp.JSONValue), json_values.spark_scalar),
+        JSON_FAULT: json_values.spark_fault,
         exp.TimeToStr: times.spark_written,
         exp.DateDiff: times.spark_elapsed,
         exp.DateAdd: times.spark_later,
@@ -346,7 +348,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.ArrayContains: _duckdb_contains,
         exp.ArgMin: collecting_aggregates.duckdb_by,
         exp.ArgMax: collecting_aggregates.duckdb_by,
-        exp.JSONExtractScalar: json_values.duckdb_scalar,
+        **dict.fromkeys((exp.JSONExtractScalar, exp.JSONValue), json_values.duckdb_scalar),
+        JSON_FAULT: json_values.duckdb_fault,
         exp.TimeToStr: times.duckdb_written,
         exp.CountIf: _duckdb_count_if,
         exp.ApproxQuantile: _ranked,

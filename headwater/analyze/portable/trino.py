@@ -15,6 +15,7 @@ from headwater.analyze.portable import collecting_aggregates, json_values
 from headwater.analyze.portable.text_casts import trino_cast
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.functions.others import JSON_FAULT
 from headwater.dialect.vocabulary import LENGTHS
 
 
@@ -152,6 +153,13 @@ def _window(node: exp.Expr) -> exp.Expr:
     return node
 
 
+def _row(node: exp.Expr) -> exp.Expr:
+    """Trino's row has no names of fields but those of a type."""
+    values = [each.expression.copy() for each in node.expressions]
+    row = exp.Anonymous(this="ROW", expressions=values)
+    return exp.Cast(this=row, to=type_of(node).copy().transform(in_micros))
+
+
 FIXES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Cast: trino_cast,
     exp.TryCast: trino_cast,
@@ -159,7 +167,9 @@ FIXES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Interval: _interval,
     exp.ArgMin: collecting_aggregates.trino_by,
     exp.ArgMax: collecting_aggregates.trino_by,
-    exp.JSONExtractScalar: json_values.trino_scalar,
+    **dict.fromkeys((exp.JSONExtractScalar, exp.JSONValue), json_values.trino_scalar),
+    JSON_FAULT: json_values.trino_fault,
+    exp.Struct: _row,
     exp.EQ: _equal,
     exp.NEQ: _unequal,
     **dict.fromkeys((exp.LT, exp.LTE, exp.GT, exp.GTE), _ordered),

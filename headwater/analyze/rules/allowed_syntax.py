@@ -78,6 +78,8 @@ _OPERATORS: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.TryCast: frozenset(("this", "to", "safe", "requires_string")),
     exp.Lambda: _ONE | _MANY,
     exp.Array: _MANY | {"value_constructor"},
+    exp.Struct: _MANY,
+    exp.PropertyEQ: _TWO,
     exp.Bracket: frozenset(("this", "expressions", "offset", "safe")),
 }
 
@@ -102,6 +104,8 @@ _ARGUMENTS: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.Count: frozenset(("this", "big_int")),
     **dict.fromkeys((exp.DateDiff, exp.DateAdd), frozenset(("this", "expression", "unit"))),
     exp.GroupConcat: frozenset(("this", "separator")),
+    exp.JSONValue: frozenset(("this", "path", "on_condition")),
+    exp.OnCondition: frozenset(("error",)),
     exp.Greatest: frozenset(("this", "expressions", "ignore_nulls")),
     exp.Least: frozenset(("this", "expressions", "ignore_nulls")),
     exp.Pad: frozenset(("this", "expression", "fill_pattern", "is_left")),

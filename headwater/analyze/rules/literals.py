@@ -104,9 +104,9 @@ def _like(node: exp.Expr, report: Diagnostics) -> None:
 
 
 def _json_path(node: exp.Expr, report: Diagnostics) -> None:
-    path = node.expression
+    path = node.args["path"] if isinstance(node, exp.JSONValue) else node.expression
     if not path.is_string:
-        message = "argument 2 of json_extract_scalar must be a literal"
+        message = "the path into JSON must be a literal"
         report.add("WRONG_ARGUMENTS", message, path, "write it like '$.a.b'")
         return
     with report.within(path):
@@ -164,7 +164,7 @@ CHECKS: Mapping[type[exp.Expr], Callable[[exp.Expr, Diagnostics], None]] = {
     exp.RegexpExtract: _extract,
     **dict.fromkeys((REGEXP_COUNT, REGEXP_EXTRACT_ALL, REGEXP_SPLIT), _every),
     exp.Escape: _like,
-    exp.JSONExtractScalar: _json_path,
+    **dict.fromkeys((exp.JSONExtractScalar, exp.JSONValue), _json_path),
     exp.TimeToStr: _date_format,
     exp.Split: _delimiter,
     exp.SplitPart: _part,

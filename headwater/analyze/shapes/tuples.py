@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.dialect.rows import values_of
 
 _TOTAL = (exp.Paren, exp.Neg, exp.Lower, exp.Upper, exp.Trim, exp.Coalesce)
 
@@ -57,9 +58,10 @@ def _values(node: exp.Expr | None) -> list[exp.Expr]:
     Trino computes every value of a row, AND leaves out the ones behind a false one.
     """
     row = node.unnest() if node is not None else None
-    if isinstance(row, (exp.Tuple, exp.Struct)) and all(map(_is_simple, row.expressions)):
-        return list(row.expressions)
-    return []
+    if not isinstance(row, (exp.Tuple, exp.Struct)):
+        return []
+    values = values_of(row)
+    return values if all(map(_is_simple, values)) else []
 
 
 def _is_simple(node: exp.Expr) -> bool:

@@ -15,6 +15,7 @@ from headwater.analyze.literals import moment
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, type_of
 from headwater.analyze.typing.functions.entry import rounded
+from headwater.analyze.typing.functions.numbers import NARROW
 from headwater.dialect.syntax import CONVERSION, DIALECT
 
 _TEXTUAL = ("text", "boolean", "null", "unknown")
@@ -41,7 +42,7 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         message = "CAST takes a type and nothing else"
         report.add("UNSUPPORTED_SYNTAX", message, node, "write CAST(x AS type)")
         return t.UNKNOWN
-    length = _taken_length(node)
+    length, narrow = _taken_length(node), _taken_range(node)
     try:
         target = t.canonical(_without_precision(node))
     except t.TypeRefused as refused:
@@ -60,6 +61,11 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         cut.type = target
         node.replace(cut)
         cut.set("this", node)
+    if narrow is not None:
+        within = narrow()
+        within.type = target
+        node.replace(within)
+        within.set("expressions", [node])
     return target
 
 
@@ -71,6 +77,15 @@ def _taken_length(node: exp.Expr) -> exp.Expr | None:
     sizes = to.expressions
     to.set("expressions", [])
     return sizes[0].this.copy() if sizes else None
+
+
+def _taken_range(node: exp.Expr) -> type[exp.Expr] | None:
+    """Take the range off the target of a cast to a small integer; what is beyond it fails."""
+    to = node.args["to"]
+    narrow = NARROW.get(to.this) if not isinstance(node, exp.TryCast) else None
+    if narrow is not None:
+        to.set("this", t.Type.INT)
+    return narrow
 
 
 def _round(node: exp.Expr, target: exp.DataType) -> None:

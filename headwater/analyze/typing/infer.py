@@ -33,6 +33,7 @@ from headwater.analyze.typing.common_type import (
 from headwater.analyze.typing.elements import array, element
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.analyze.typing.lambdas import lambdas_typed, waiting_lambda
+from headwater.analyze.typing.rows import row
 from headwater.analyze.typing.window_functions import (
     WINDOW_FUNCTIONS,
     ignore_nulls,
@@ -52,7 +53,7 @@ _APART = (exp.Query, exp.Lambda, exp.WithinGroup)
 """What is typed with what is around it, or refused as a whole."""
 _SILENT = (
     *(exp.Identifier, exp.DataType, exp.DataTypeParam, exp.Var, exp.JSONPath, exp.JSONPathPart),
-    *(exp.WindowSpec, exp.OverflowTruncateBehavior),
+    *(exp.WindowSpec, exp.OverflowTruncateBehavior, exp.OnCondition),
 )
 _EQUALITIES = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
 _HELD = (t.Type.ARRAY, t.Type.STRUCT)
@@ -322,6 +323,8 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.TryCast: bind_cast,
     exp.Interval: _interval,
     exp.Array: array,
+    exp.Struct: row,
+    exp.PropertyEQ: lambda node, report: type_of(node.expression),
     exp.Bracket: element,
     exp.Lambda: waiting_lambda,
     exp.AtTimeZone: at_time_zone,

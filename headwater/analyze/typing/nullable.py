@@ -22,6 +22,7 @@ _NEVER = (
     exp.CountIf,
     exp.ApproxDistinct,
     exp.Array,
+    exp.Struct,
 )
 _LEAVES = (exp.Identifier, exp.DataType, exp.Var, exp.Interval)
 _KEEPS = (

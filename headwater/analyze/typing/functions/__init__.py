@@ -22,9 +22,9 @@ from headwater.analyze.typing.functions.binary import BINARY
 from headwater.analyze.typing.functions.bits import BITS
 from headwater.analyze.typing.functions.entry import KINDS, WANTED, Described, Function, Table
 from headwater.analyze.typing.functions.lambdas import LAMBDAS
-from headwater.analyze.typing.functions.numbers import NUMBERS
+from headwater.analyze.typing.functions.numbers import NUMBERS, RANGES
+from headwater.analyze.typing.functions.others import FAULTS, OTHERS
 from headwater.analyze.typing.functions.others import FORMS as _FORMS
-from headwater.analyze.typing.functions.others import OTHERS
 from headwater.analyze.typing.functions.statistics import STATISTICS
 from headwater.analyze.typing.functions.text import TEXT
 from headwater.analyze.typing.functions.times import (
@@ -83,7 +83,7 @@ FORMS: Mapping[str, tuple[Described, ...]] = {
 }
 """What is written like a function, by family."""
 
-INTERNAL: Table = {**ELEMENTS, **ZONES}
+INTERNAL: Table = {**ELEMENTS, **ZONES, **FAULTS, **RANGES}
 """What has no name that a query can call."""
 
 FUNCTIONS: dict[type[exp.Expr], Function] = {
@@ -115,7 +115,7 @@ def written_name(node: exp.Func) -> str:
 
 def arguments(node: exp.Func) -> list[exp.Expr]:
     """Return the arguments of a function node in order, without units, paths and formats."""
-    skipped = ("unit", "format", "collation", "zone") + (
+    skipped = ("unit", "format", "collation", "zone", "path", "on_condition") + (
         ("expression",) if isinstance(node, exp.JSONExtractScalar) else ()
     )
     found: list[exp.Expr] = []

@@ -49,8 +49,8 @@ ELSEWHERE: Mapping[str, str] = {
     "isoyear": "year_of_week(x)",
     # JSON
     **dict.fromkeys(("get_json_object", "json_value", "jsonextractstring", "jsonextract",
-                     "json_extract_string", "json_extract_path_text"), _JSON),
-    "mz_now": "watermark()",
+                     "json_extract_string", "json_extract_path_text", "json_extract", "json_query",
+                     "json_parse"), _JSON),
     # numbers and bits
     **dict.fromkeys(("trunc", "to_int"), "truncate(x)"),
     **dict.fromkeys(("shiftleft", "shl", "bitshiftleft"), "bitwise_left_shift(x, shift)"),

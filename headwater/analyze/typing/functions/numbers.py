@@ -15,7 +15,7 @@ from headwater.analyze.typing.functions.entry import (
     rounded,
     whole,
 )
-from headwater.analyze.typing.functions.lines import Line, line
+from headwater.analyze.typing.functions.lines import Line, line, named
 
 _DOUBLE = always(t.DOUBLE)
 
@@ -64,6 +64,21 @@ _BUCKET = (
     " ELSE CAST(floor(CAST(_4 AS DOUBLE) * (_1 - _2) / (_3 - _2) + 1) AS BIGINT) END"
     " WHEN _1 >= _2 THEN 0 WHEN _1 < _3 THEN _4 + 1"
     " ELSE _4 - (CAST(floor(CAST(_4 AS DOUBLE) * (_1 - _3) / (_2 - _3) + 1) AS BIGINT) - 1) END"
+)
+
+NARROW = {t.Type.SMALLINT: named("_smallint"), t.Type.TINYINT: named("_tinyint")}
+"""By small integer, what a number passes that is cast to it."""
+
+RANGES: Table = dict(
+    line(
+        f"{name}(x: integer) -> INTEGER",
+        "Returns a number that is in the range of a small integer.",
+        spark="_1",
+        duckdb="_1",
+        trino="_1",
+        fails=f"_1 < -{beyond} OR _1 >= {beyond}",
+    )
+    for name, beyond in (("_smallint", 2**15), ("_tinyint", 2**7))
 )
 
 NUMBERS: Table = {

@@ -13,6 +13,14 @@ from headwater.analyze.typing.functions.entry import (
     common,
     first,
 )
+from headwater.analyze.typing.functions.lines import named
+
+
+def _fault(node: exp.Expr) -> str:
+    """The condition that JSON_VALUE fails."""
+    path = node.args["path"].name.replace("'", "''")
+    return f"_json_fault(_1, '{path}')"
+
 
 OTHERS: Table = {
     exp.Coalesce: Function(
@@ -69,7 +77,42 @@ OTHERS: Table = {
         result=always(t.VARCHAR),
         nullable="always",
     ),
+    exp.JSONValue: Function(
+        "json_value",
+        "JSON_VALUE(json, path ERROR ON ERROR)",
+        "Returns the text, number or boolean at a path of a JSON text, or fails on what is none.",
+        (
+            ("""JSON_VALUE('{"a": {"b": 7}}', 'lax $.a.b' ERROR ON ERROR)""", "'7'"),
+            ("""JSON_VALUE('{"a": 12.10}', '$.a' RETURNING DOUBLE)""", "12.1"),
+            ("""JSON_VALUE('{"a": {"b": 7}}', '$.a')""", "NULL"),
+        ),
+        "Objects, arrays and texts that are no JSON fail. Without `ERROR ON ERROR` it is"
+        " `json_extract_scalar`. `RETURNING type` casts the text. A lax path does not"
+        " look into arrays."
+        " `->>` of other dialects, `get_json_object` and the like fail on objects and arrays too,"
+        " whose text is another one in every engine.",
+        params=("text",),
+        result=always(t.VARCHAR),
+        nullable="always",
+        fails=_fault,
+    ),
 }
+
+JSON_FAULT = named("_json_fault")
+FAULTS: Table = {
+    JSON_FAULT: Function(
+        "_json_fault",
+        "_json_fault(json, path)",
+        "Tests whether JSON_VALUE fails on a text.",
+        (),
+        params=("text", "text"),
+        result=always(t.BOOLEAN),
+        constant=(1,),
+        nullable="never",
+        texts={},
+    ),
+}
+"""What no name calls."""
 
 FORMS: tuple[Described, ...] = (
     Described(
