@@ -7,6 +7,7 @@ Each meaning is one that Flink 2.3 gave when it was asked. What wraps around the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from sqlglot import exp
@@ -152,6 +153,18 @@ def _whole_mean(node: exp.Expr) -> exp.Expr:
     return node
 
 
+def _json_value(node: exp.Expr) -> exp.Expr:
+    """``JSON_VALUE``, NULL where it finds no scalar."""
+    path, condition = node.args["path"], node.args.get("on_condition")
+    said = [condition.args.get(key) for key in ("empty", "error")] if condition else []
+    if not path.is_string or not {None, "NULL ON EMPTY", "NULL ON ERROR"}.issuperset(said):
+        words.refuse(node, "JSON_VALUE takes a path as written, and NULL ON ERROR", "leave it out")
+    plain = words.text(re.sub(r"(?i)^(lax|strict)\s+", "", path.name))
+    found = exp.JSONExtractScalar(this=node.this, expression=plain)
+    kind = node.args.get("returning")
+    return exp.TryCast(this=found, to=kind) if kind else found
+
+
 _CALLS: Mapping[str, Callable[[exp.Expr], exp.Expr]] = {
     "split_index": _part_of,
     "from_unixtime": _from_seconds,
@@ -167,6 +180,7 @@ MEANINGS: Mapping[type[exp.Expr], Meaning] = {
     exp.Floor: times.rounded_down,
     exp.TimeToStr: functions.exact_letters,
     exp.TimestampDiff: times.elapsed,
+    exp.JSONValue: _json_value,
     exp.Log: _natural_logarithm,
     exp.Substring: _first_place,
     exp.RegexpReplace: _plain_replacement,

@@ -38,6 +38,9 @@ class HeadwaterGenerator(RowPatternGenerator):
             if key not in _PLAIN_CLASSES
         },
         exp.Array: lambda self, e: f"ARRAY[{self.expressions(e, flat=True)}]",
+        syntax.JSONScalar: lambda self, e: (
+            f"JSON_EXTRACT_SCALAR({self.sql(e, 'this')}, {self.sql(e, 'path')} ERROR ON ERROR)"
+        ),
         exp.Struct: lambda self, e: f"ROW({self.expressions(e, flat=True)})",
         exp.PropertyEQ: lambda self, e: f"{self.sql(e, 'expression')} AS {self.sql(e, 'this')}",
         exp.AtTimeZone: lambda self, e: f"{self.sql(e, 'this')} AT TIME ZONE {self.sql(e, 'zone')}",

@@ -1,10 +1,7 @@
 """What is read out of JSON, whatever the dialect of a statement makes of it.
 
 In: the tree of a body. Out: the same tree, changed in place: a path is the literal that was there,
-``x -> 'a' ->> 'b'`` has one path, and ``JSON_VALUE`` is one of two::
-
-    JSON_VALUE(x, 'lax $.a')             json_extract_scalar(x, '$.a')
-    JSON_VALUE(x, '$.a' ERROR ON ERROR)  the same, failing on objects, arrays and what is no JSON
+``x -> 'a' ->> 'b'`` has one path.
 """
 
 from __future__ import annotations
@@ -13,21 +10,15 @@ import re
 
 from sqlglot import exp
 
-from headwater.dialect.normalize import fail_at
+from headwater.dialect.syntax import JSONScalar
 
 _WORD = re.compile(r"\w+")
 _STEPS = re.compile(r"\{\s*\w+(\s*,\s*\w+)*\s*\}")
 _JSON_TYPES = (exp.DType.JSON, exp.DType.JSONB, exp.DType.VARIANT)
-_ON_ERROR = {"": False, "NULL ON ERROR": False, "ERROR ON ERROR": True}
-"""By what JSON_VALUE does on an error, whether it fails."""
 
 
 def read_json(statement: exp.Expr) -> None:
-    """Give one form to what a parsed statement reads out of JSON.
-
-    Raises:
-        DialectError: UNSUPPORTED_SYNTAX, a clause of JSON_VALUE is not in the language.
-    """
+    """Give one form to what a parsed statement reads out of JSON, in place."""
     for path in list(statement.find_all(exp.JSONPath)):
         path.replace(exp.Literal.string("".join(map(_step, path.expressions))))
     for steps in list(statement.find_all(exp.JSONBExtractScalar)):
@@ -40,8 +31,6 @@ def read_json(statement: exp.Expr) -> None:
             found.replace(exp.JSONExtractScalar(this=found.this, expression=found.expression))
     for scalar in list(statement.find_all(exp.JSONExtractScalar)):
         _join(scalar)
-    for value in list(statement.find_all(exp.JSONValue)):
-        value.replace(_value(value))
 
 
 def failing_value(node: exp.Expr) -> exp.Expr:
@@ -50,8 +39,7 @@ def failing_value(node: exp.Expr) -> exp.Expr:
     Args:
         node: ``exp.JSONExtractScalar``.
     """
-    condition = exp.OnCondition(error="ERROR ON ERROR")
-    return exp.JSONValue(this=node.this, path=node.expression, on_condition=condition)
+    return JSONScalar(this=node.this, path=node.expression)
 
 
 def _above(node: exp.Expr) -> exp.Expr | None:
@@ -73,31 +61,6 @@ def _join(scalar: exp.Expr) -> None:
         scalar.set("this", inner)
     if isinstance(inner, exp.Cast) and inner.to.this in _JSON_TYPES:
         scalar.set("this", inner.this)
-
-
-def _word(clause: str) -> str:
-    return clause if clause.isupper() else "DEFAULT"
-
-
-def _value(node: exp.JSONValue) -> exp.Expr:
-    condition, kind = node.args.get("on_condition"), node.args.get("returning")
-    said = str(condition.args.get("error") or "") if condition else ""
-    empty = str(condition.args.get("empty") or "") if condition else ""
-    path = node.args["path"]
-    if said not in _ON_ERROR or empty not in ("", "NULL ON EMPTY"):
-        hint = "leave it out: NULL stands where nothing is found"
-        fail_at(node, "UNSUPPORTED_SYNTAX", f"JSON_VALUE takes no {_word(empty or said)}", hint)
-    if path.name.split(" ")[0].lower() == "strict":
-        message, hint = "a strict path is not part of the language", "write 'lax $.a'"
-        fail_at(node, "UNSUPPORTED_SYNTAX", message, hint)
-    if path.is_string:
-        path = exp.Literal.string(re.sub(r"(?i)^lax\s+", "", path.name))
-    found: exp.Expr = exp.JSONExtractScalar(this=node.this, expression=path)
-    found = failing_value(found) if _ON_ERROR[said] else found
-    if not kind:
-        return found
-    cast = exp.Cast if _ON_ERROR[said] else exp.TryCast
-    return cast(this=found, to=kind)
 
 
 def _step(part: exp.Expr) -> str:

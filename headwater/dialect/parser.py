@@ -24,6 +24,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
 from headwater.dialect.generator import HeadwaterGenerator
+from headwater.dialect.json_paths import failing_value
 from headwater.dialect.parser_query import QueryParser, read_words_before_brackets
 from headwater.dialect.parser_view import ViewParser
 from headwater.dialect.splitter import BODY_DIALECTS, MAX_DEPTH
@@ -210,11 +211,13 @@ class Headwater(Trino):
         # sqlglot reads TO_CHAR, which Trino does not have, with patterns of Teradata
         FUNCTIONS = {
             **_own(TrinoParser.FUNCTIONS, "TO_CHAR", *_BY_NAME),
-            "JSON_EXTRACT_SCALAR": _with_path,
             "TIMESTAMPDIFF": _units_between,
             "DATEDIFF": _days_between,
         }
-        FUNCTION_PARSERS = _own(TrinoParser.FUNCTION_PARSERS, *_BY_NAME)
+        FUNCTION_PARSERS = {
+            **_own(TrinoParser.FUNCTION_PARSERS, *_BY_NAME),
+            "JSON_EXTRACT_SCALAR": lambda self: self._parse_json_scalar(),
+        }
         PRIMARY_PARSERS = {
             **TrinoParser.PRIMARY_PARSERS,
             TokenType.HEX_STRING: lambda self, token: _hexadecimal(token),
@@ -227,6 +230,10 @@ class Headwater(Trino):
 
         # bits in PostgreSQL's names, bytes in others': sqlglot reads INT8 as one byte
         AMBIGUOUS_TYPES = ("INT2", "INT4", "INT8", "INT16", "INT32", "INT64")
+
+        def _parse_json_scalar(self) -> exp.Expr:
+            found = _with_path(self._parse_csv(self._parse_assignment))
+            return failing_value(found) if self._match_words("ERROR ON ERROR") else found
 
         def _parse_interval(
             self, require_interval: bool = True, parse_function_unit: bool = True

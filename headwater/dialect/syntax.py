@@ -189,6 +189,12 @@ class WindowTable(exp.Expression):
     }
 
 
+class JSONScalar(exp.Expression, exp.Func):
+    """``json_extract_scalar(x, path ERROR ON ERROR)``: it fails on objects, arrays and no JSON."""
+
+    arg_types = {"this": True, "path": True}
+
+
 class MatchRecognize(exp.MatchRecognize):
     """``MATCH_RECOGNIZE`` with ``WITHIN interval`` and ``SUBSET``, which sqlglot's own lacks."""
 

@@ -122,7 +122,6 @@ _FORMS: Mapping[str, str] = {
     "date_diff": "date_diff('hour', {0}, ts)",
     "date_format": "date_format({0}, '%Y')",
     "json_extract_scalar": "json_extract_scalar({0}, '$.a')",
-    "json_value": "JSON_VALUE({0}, '$.a' ERROR ON ERROR)",
     "listagg": "listagg({0}, ',') WITHIN GROUP (ORDER BY {0})",
     "contains": "contains({0}, '1')",
     "lpad": "lpad({0}, 3, '0')",

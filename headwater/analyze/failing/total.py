@@ -33,7 +33,7 @@ _LEAVES = (
     exp.HexString,
     *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Star, exp.Interval),
     *(exp.Var, exp.DataType, exp.DataTypeParam, exp.ColumnDef),
-    *(exp.JSONPath, exp.JSONPathRoot, exp.JSONPathKey, exp.JSONPathSubscript, exp.OnCondition),
+    *(exp.JSONPath, exp.JSONPathRoot, exp.JSONPathKey, exp.JSONPathSubscript),
 )
 _OPERATORS = (
     *(exp.And, exp.Or, exp.Not, exp.Is, exp.Paren, exp.Case, exp.If, exp.Between, exp.In),

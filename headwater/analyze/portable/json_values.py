@@ -3,8 +3,8 @@
 In: a typed call whose path was read. Out: an expression of an engine's JSON functions over a text
 in which every string, number and boolean is written as a string that begins with ``=``. So numbers
 keep their text, and what begins otherwise is no scalar. Texts that are no JSON give NULL: the token
-pattern is that of RFC 8259, stricter than both engines' parsers. ``JSON_VALUE(x, path ERROR ON
-ERROR)`` is the same; ``_json_fault(x, path)`` is the condition that it fails.
+pattern is that of RFC 8259, stricter than both engines' parsers. With ``ERROR ON
+ERROR`` it is the same; ``_json_fault(x, path)`` is the condition that it fails.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from headwater.analyze.literals import json_path
 from headwater.analyze.portable.patterns import call, text
+from headwater.dialect.syntax import JSONScalar
 
 _STRING = r'"((?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)"'
 _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?"
@@ -42,7 +43,7 @@ def _asked(node: exp.Expr) -> tuple[exp.Expr, str]:
     """Return the text and the path that a call is about."""
     if node.expressions:
         return node.expressions[0], node.expressions[1].name
-    path = node.args["path"] if isinstance(node, exp.JSONValue) else node.expression
+    path = node.args["path"] if isinstance(node, JSONScalar) else node.expression
     return node.this, path.name
 
 

@@ -50,6 +50,7 @@ from headwater.analyze.typing.functions.text import (
     REGEXP_SPLIT,
 )
 from headwater.analyze.typing.window_functions import NUMBERED
+from headwater.dialect.syntax import JSONScalar
 
 _NARROW = 18
 _LAST_PLACE = 2**31 - 1
@@ -272,7 +273,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Trim: texts.trimmed,
         exp.Upper: texts.spark_upper,
         exp.Lower: texts.spark_lower,
-        **dict.fromkeys((exp.JSONExtractScalar, exp.JSONValue), json_values.spark_scalar),
+        **dict.fromkeys((exp.JSONExtractScalar, JSONScalar), json_values.spark_scalar),
         JSON_FAULT: json_values.spark_fault,
         exp.TimeToStr: times.spark_written,
         exp.DateDiff: times.spark_elapsed,
@@ -348,7 +349,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.ArrayContains: _duckdb_contains,
         exp.ArgMin: collecting_aggregates.duckdb_by,
         exp.ArgMax: collecting_aggregates.duckdb_by,
-        **dict.fromkeys((exp.JSONExtractScalar, exp.JSONValue), json_values.duckdb_scalar),
+        **dict.fromkeys((exp.JSONExtractScalar, JSONScalar), json_values.duckdb_scalar),
         JSON_FAULT: json_values.duckdb_fault,
         exp.TimeToStr: times.duckdb_written,
         exp.CountIf: _duckdb_count_if,

@@ -16,6 +16,7 @@ from headwater.analyze.portable.text_casts import trino_cast
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions.others import JSON_FAULT
+from headwater.dialect.syntax import JSONScalar
 from headwater.dialect.vocabulary import LENGTHS
 
 
@@ -167,7 +168,7 @@ FIXES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Interval: _interval,
     exp.ArgMin: collecting_aggregates.trino_by,
     exp.ArgMax: collecting_aggregates.trino_by,
-    **dict.fromkeys((exp.JSONExtractScalar, exp.JSONValue), json_values.trino_scalar),
+    **dict.fromkeys((exp.JSONExtractScalar, JSONScalar), json_values.trino_scalar),
     JSON_FAULT: json_values.trino_fault,
     exp.Struct: _row,
     exp.EQ: _equal,

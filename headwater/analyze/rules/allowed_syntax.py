@@ -19,7 +19,7 @@ from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.analyze.typing.window_functions import WINDOW_FUNCTIONS
-from headwater.dialect.syntax import BY_PATTERN, PatternRows, WindowTable
+from headwater.dialect.syntax import BY_PATTERN, JSONScalar, PatternRows, WindowTable
 
 _ONE = frozenset(("this",))
 _TWO = frozenset(("this", "expression"))
@@ -104,8 +104,7 @@ _ARGUMENTS: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.Count: frozenset(("this", "big_int")),
     **dict.fromkeys((exp.DateDiff, exp.DateAdd), frozenset(("this", "expression", "unit"))),
     exp.GroupConcat: frozenset(("this", "separator")),
-    exp.JSONValue: frozenset(("this", "path", "on_condition")),
-    exp.OnCondition: frozenset(("error",)),
+    JSONScalar: frozenset(("this", "path")),
     exp.Greatest: frozenset(("this", "expressions", "ignore_nulls")),
     exp.Least: frozenset(("this", "expressions", "ignore_nulls")),
     exp.Pad: frozenset(("this", "expression", "fill_pattern", "is_left")),

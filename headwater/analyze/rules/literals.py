@@ -27,6 +27,7 @@ from headwater.analyze.typing.functions.text import (
     REGEXP_EXTRACT_ALL,
     REGEXP_SPLIT,
 )
+from headwater.dialect.syntax import JSONScalar
 
 _SHORT = 18
 """Trino fails if it rounds a decimal of more digits beyond its first one."""
@@ -104,7 +105,7 @@ def _like(node: exp.Expr, report: Diagnostics) -> None:
 
 
 def _json_path(node: exp.Expr, report: Diagnostics) -> None:
-    path = node.args["path"] if isinstance(node, exp.JSONValue) else node.expression
+    path = node.args["path"] if isinstance(node, JSONScalar) else node.expression
     if not path.is_string:
         message = "the path into JSON must be a literal"
         report.add("WRONG_ARGUMENTS", message, path, "write it like '$.a.b'")
@@ -164,7 +165,7 @@ CHECKS: Mapping[type[exp.Expr], Callable[[exp.Expr, Diagnostics], None]] = {
     exp.RegexpExtract: _extract,
     **dict.fromkeys((REGEXP_COUNT, REGEXP_EXTRACT_ALL, REGEXP_SPLIT), _every),
     exp.Escape: _like,
-    **dict.fromkeys((exp.JSONExtractScalar, exp.JSONValue), _json_path),
+    **dict.fromkeys((exp.JSONExtractScalar, JSONScalar), _json_path),
     exp.TimeToStr: _date_format,
     exp.Split: _delimiter,
     exp.SplitPart: _part,

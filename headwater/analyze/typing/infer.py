@@ -53,7 +53,7 @@ _APART = (exp.Query, exp.Lambda, exp.WithinGroup)
 """What is typed with what is around it, or refused as a whole."""
 _SILENT = (
     *(exp.Identifier, exp.DataType, exp.DataTypeParam, exp.Var, exp.JSONPath, exp.JSONPathPart),
-    *(exp.WindowSpec, exp.OverflowTruncateBehavior, exp.OnCondition),
+    *(exp.WindowSpec, exp.OverflowTruncateBehavior),
 )
 _EQUALITIES = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
 _HELD = (t.Type.ARRAY, t.Type.STRUCT)

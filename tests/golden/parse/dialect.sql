@@ -2,7 +2,7 @@
 -- dialect: spark
 SELECT count_if(a > 1), collect_list(a), date_trunc('MINUTE', ts), `a b`, "str" FROM t
 --- prints
-SELECT COUNT_IF(a > 1), ARRAY_AGG(a) FILTER(WHERE a IS NOT NULL), DATE_TRUNC('MINUTE', ts), "a b", 'str' FROM t
+SELECT COUNT_IF(a > 1), COALESCE(ARRAY_AGG(a) FILTER (WHERE a IS NOT NULL), ARRAY[]), DATE_TRUNC('MINUTE', ts), "a b", 'str' FROM t
 
 ---
 -- dialect: spark
@@ -56,7 +56,7 @@ SELECT * EXCEPT (a) FROM t
 -- dialect: postgres
 SELECT a::text, date_trunc('minute', ts), x ->> 'a', now() - interval '1 hour', string_agg(a, ',') FROM t
 --- prints
-SELECT CAST(a AS VARCHAR), DATE_TRUNC('MINUTE', ts), JSON_EXTRACT_SCALAR(x, '$.a'), CURRENT_TIMESTAMP - INTERVAL '1' HOUR, LISTAGG(a, ',') FROM t
+SELECT CAST(a AS VARCHAR), DATE_TRUNC('MINUTE', ts), JSON_EXTRACT_SCALAR(x, '$.a' ERROR ON ERROR), CURRENT_TIMESTAMP - INTERVAL '1' HOUR, LISTAGG(a, ',') FROM t
 
 ---
 -- dialect: postgres
@@ -68,7 +68,7 @@ SELECT DISTINCT ON (a) a, b FROM t ORDER BY a, b
 -- dialect: snowflake
 SELECT a:b::string, iff(a > 1, 2, 3), dateadd(minute, 1, ts) FROM t QUALIFY row_number() OVER (PARTITION BY a ORDER BY b) = 1
 --- prints
-SELECT CAST(JSON_EXTRACT(a, '$.b') AS VARCHAR), IF(a > 1, 2, 3), DATE_ADD('MINUTE', 1, ts) FROM t QUALIFY ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) = 1
+SELECT CAST(JSON_EXTRACT_SCALAR(a, '$.b' ERROR ON ERROR) AS VARCHAR), IF(a > 1, 2, 3), DATE_ADD('MINUTE', 1, ts) FROM t QUALIFY ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) = 1
 
 ---
 -- dialect: bigquery

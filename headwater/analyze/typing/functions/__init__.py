@@ -115,7 +115,7 @@ def written_name(node: exp.Func) -> str:
 
 def arguments(node: exp.Func) -> list[exp.Expr]:
     """Return the arguments of a function node in order, without units, paths and formats."""
-    skipped = ("unit", "format", "collation", "zone", "path", "on_condition") + (
+    skipped = ("unit", "format", "collation", "zone", "path") + (
         ("expression",) if isinstance(node, exp.JSONExtractScalar) else ()
     )
     found: list[exp.Expr] = []

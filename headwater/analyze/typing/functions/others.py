@@ -14,10 +14,11 @@ from headwater.analyze.typing.functions.entry import (
     first,
 )
 from headwater.analyze.typing.functions.lines import named
+from headwater.dialect.syntax import JSONScalar
 
 
 def _fault(node: exp.Expr) -> str:
-    """The condition that JSON_VALUE fails."""
+    """The condition that json_extract_scalar fails."""
     path = node.args["path"].name.replace("'", "''")
     return f"_json_fault(_1, '{path}')"
 
@@ -64,7 +65,7 @@ OTHERS: Table = {
     ),
     exp.JSONExtractScalar: Function(
         "json_extract_scalar",
-        "json_extract_scalar(json, path)",
+        "json_extract_scalar(json, path [ERROR ON ERROR])",
         "Returns the text, number or boolean at a path of a JSON text; NULL if there is none.",
         (
             ("""json_extract_scalar('{"a": {"b": 7}}', '$.a.b')""", "'7'"),
@@ -72,38 +73,31 @@ OTHERS: Table = {
             ("""json_extract_scalar('{"a": {"b": 7}}', '$.a')""", "NULL"),
         ),
         "The path is a literal. A text that is no JSON gives NULL; Trino returns what it finds"
-        " before the fault. A number keeps its text, which Spark and DuckDB rewrite.",
+        " before the fault. A number keeps its text, which Spark and DuckDB rewrite. With `ERROR ON"
+        " ERROR`, an object, an array and a text that is no JSON make a bad row. `->>` of other"
+        " dialects and `get_json_object` are read so: engines write objects in other ways.",
         params=("text",),
         result=always(t.VARCHAR),
         nullable="always",
-    ),
-    exp.JSONValue: Function(
-        "json_value",
-        "JSON_VALUE(json, path ERROR ON ERROR)",
-        "Returns the text, number or boolean at a path of a JSON text, or fails on what is none.",
-        (
-            ("""JSON_VALUE('{"a": {"b": 7}}', 'lax $.a.b' ERROR ON ERROR)""", "'7'"),
-            ("""JSON_VALUE('{"a": 12.10}', '$.a' RETURNING DOUBLE)""", "12.1"),
-            ("""JSON_VALUE('{"a": {"b": 7}}', '$.a')""", "NULL"),
-        ),
-        "Objects, arrays and texts that are no JSON fail. Without `ERROR ON ERROR` it is"
-        " `json_extract_scalar`. `RETURNING type` casts the text. A lax path does not"
-        " look into arrays."
-        " `->>` of other dialects, `get_json_object` and the like fail on objects and arrays too,"
-        " whose text is another one in every engine.",
-        params=("text",),
-        result=always(t.VARCHAR),
-        nullable="always",
-        fails=_fault,
     ),
 }
 
 JSON_FAULT = named("_json_fault")
 FAULTS: Table = {
+    JSONScalar: Function(
+        "json_extract_scalar",
+        "json_extract_scalar(json, path ERROR ON ERROR)",
+        "Returns the text, number or boolean at a path, or fails on what is none.",
+        (),
+        params=("text",),
+        result=always(t.VARCHAR),
+        nullable="always",
+        fails=_fault,
+    ),
     JSON_FAULT: Function(
         "_json_fault",
         "_json_fault(json, path)",
-        "Tests whether JSON_VALUE fails on a text.",
+        "Tests whether json_extract_scalar fails on a text.",
         (),
         params=("text", "text"),
         result=always(t.BOOLEAN),
