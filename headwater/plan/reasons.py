@@ -83,7 +83,8 @@ def refuse_nested(item: exp.Expr, select: exp.Select) -> None:
 
 
 def _refused(node: exp.Expr, where: str, select: exp.Select) -> SqlError:
-    way_out = "TRY_CAST(x AS type)" if isinstance(node, exp.Cast) else "x / NULLIF(y, 0)"
+    ways_out = {exp.Cast: "TRY_CAST(x AS type)", SCALAR_SUBQUERY: "(SELECT max(x) FROM …)"}
+    way_out = ways_out.get(type(node), "x / NULLIF(y, 0)")
     return SqlError(
         "FALLIBLE_EXPRESSION",
         f"{shown(node)} can fail {where}",

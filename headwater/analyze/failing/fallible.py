@@ -17,6 +17,7 @@ from headwater.analyze.failing.total import TOTAL
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions import FUNCTIONS
+from headwater.analyze.typing.functions.arrays import SCALAR_SUBQUERY
 
 SAFE = "gives_null_instead"
 """Key of ``meta`` of a node whose operands are NULL where it would fail."""
@@ -75,10 +76,12 @@ def sum_leaves_type(node: exp.Expr) -> bool:
 
 
 def fails_on_ordinary_data(node: exp.Expr) -> bool:
-    """Return whether a typed node divides by what can be 0, or casts text.
+    """Return whether a typed node divides by what can be 0, casts text, or wants one row of many.
 
     Numbers that leave their type are not ordinary: no query is written against 2**63.
     """
+    if isinstance(node, SCALAR_SUBQUERY):
+        return True
     if isinstance(node, (exp.Div, exp.Mod)):
         return divides_by_zero(node)
     return isinstance(node, exp.Cast) and t.family(type_of(node.this)) == "text" and can_fail(node)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog
-from headwater.analyze.failing.fallible import failing
+from headwater.analyze.failing.fallible import fails_on_ordinary_data
 from headwater.analyze.query_parts import conjuncts, is_aggregate, is_row_by_row, relations
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import named, type_of
@@ -45,11 +45,12 @@ def aggregate_single_row(found: exp.Query, catalog: Catalog) -> exp.Query:
     if is_one_row(query) or len(query.selects) != 1:
         return found
     output = query.selects[0]
-    if t.family(type_of(output.unalias())) not in _COMPARABLE or any(failing(output)):
+    fails = any(map(fails_on_ordinary_data, output.walk()))
+    if t.family(type_of(output.unalias())) not in _COMPARABLE or fails:
         return found  # of a group, what fails would be NULL, not a bad row
     if _is_first(query):
         _around(query, _GREATEST)
-    elif _is_found_by_key(query, catalog):
+    elif _is_found_by_key(query, catalog) or _reads_one_row(query):
         output.set("this", composed(_GREATEST, [output.this]))
     else:
         written = exp.Subquery(this=query.copy()).sql(dialect=Headwater)
@@ -93,6 +94,14 @@ def _alone(found: exp.Query, written: str) -> exp.Query:
     alone.meta[SHOWN] = written
     found.replace(alone)
     return kept
+
+
+def _reads_one_row(query: exp.Query) -> bool:
+    """Return whether FROM is one subquery of one row."""
+    if not isinstance(query, exp.Select) or not is_row_by_row(query):
+        return False
+    read = relations(query)
+    return len(read) == 1 and isinstance(read[0], exp.Subquery) and is_one_row(read[0].this)
 
 
 def _is_found_by_key(query: exp.Query, catalog: Catalog) -> bool:

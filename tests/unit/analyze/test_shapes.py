@@ -159,7 +159,9 @@ def columns(select: str) -> list[str]:
             "SELECT k FROM t WHERE i = (SELECT i FROM t WHERE s IS NULL"
             " UNION SELECT i FROM u WHERE n > 9)",
             "SELECT k FROM t WHERE i < (SELECT max(i) FROM t GROUP BY s HAVING s IS NULL)",
-            "SELECT s, sum(i) AS x FROM t GROUP BY s HAVING sum(i) > (SELECT i FROM u WHERE n = 1)",
+            "SELECT k FROM t WHERE i < (SELECT x + 1 FROM (SELECT avg(i) AS x FROM u) AS q)",
+            "SELECT s FROM t GROUP BY s"
+            " HAVING sum(i) > (SELECT x FROM (SELECT avg(i) AS x FROM u) AS q)",
             "SELECT k FROM t WHERE (i, s) IN ((10, 'x'), (20, 'y'))",
             "SELECT k FROM t WHERE (i, s) <> (20, 'x')",
         ),
@@ -415,6 +417,10 @@ def test_names_of_columns(select: str, names: list[str]) -> None:
         ("SELECT * EXCLUDE (nothing) FROM u", "UNKNOWN_COLUMN"),
         ("SELECT (SELECT name FROM p WHERE p.id >= t.k) AS n FROM t", "NOT_YET"),
         ("SELECT (SELECT 10 / age FROM p WHERE p.id = t.k) AS n FROM t", "NOT_YET"),
+        (
+            "SELECT s FROM t GROUP BY s HAVING sum(i) > (SELECT i FROM u WHERE n = 1)",
+            "FALLIBLE_EXPRESSION",
+        ),
         ("SELECT (SELECT a FROM t AS o WHERE o.k = t.k) AS n FROM t", "NOT_YET"),
         ("SELECT t.k FROM t JOIN (VALUES (1, 2)) AS w (k, n) ON k = 1", "AMBIGUOUS_COLUMN"),
         ("SELECT t.k FROM t JOIN (VALUES (1, 2), (3)) AS w (k, n) ON w.k = 1", "WRONG_ARGUMENTS"),

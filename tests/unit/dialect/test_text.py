@@ -201,8 +201,16 @@ def test_parsing_is_fast_and_starts_no_jvm():
         ("duckdb", r"x LIKE 'a\_b'", r"x LIKE 'a\_b'"),
         ("spark", r"x NOT LIKE 'a\\_b'", r"NOT x LIKE 'a\_b' ESCAPE '\'"),
         ("postgres", "x ->> 'key'", "JSON_EXTRACT_SCALAR(x, '$.key' ERROR ON ERROR)"),
-        ("spark", "get_json_object(x, '$.a[0].b')", "JSON_EXTRACT_SCALAR(x, '$.a[0].b' ERROR ON ERROR)"),
-        ("spark", "get_json_object(x, '$.a[*]')", "JSON_EXTRACT_SCALAR(x, '$.a[*]' ERROR ON ERROR)"),
+        (
+            "spark",
+            "get_json_object(x, '$.a[0].b')",
+            "JSON_EXTRACT_SCALAR(x, '$.a[0].b' ERROR ON ERROR)",
+        ),
+        (
+            "spark",
+            "get_json_object(x, '$.a[*]')",
+            "JSON_EXTRACT_SCALAR(x, '$.a[*]' ERROR ON ERROR)",
+        ),
         ("trino", r"x LIKE 'a\_b'", r"x LIKE 'a\_b'"),
     ],
 )
