@@ -18,7 +18,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
 
 from headwater.dialect.group_windows import move_group_windows
 from headwater.dialect.json_paths import read_json
-from headwater.dialect.meanings import give_trinos_meaning
+from headwater.dialect.meanings.by_dialect import give_trinos_meaning
 from headwater.dialect.normalize import normalize
 from headwater.dialect.parser import Headwater, body_parser
 from headwater.dialect.position import SOURCE_META, SourceText, span_of

@@ -15,7 +15,7 @@ import re
 
 from sqlglot import exp
 
-from headwater.dialect.meanings_of_text import refuse
+from headwater.dialect.meanings.text import refuse
 from headwater.dialect.syntax import WindowTable
 
 _INTERVALS = {"tumble": 1, "hop": 2, "session": 1}

@@ -19,7 +19,7 @@ from sqlglot.errors import SqlglotError
 
 from headwater.dialect import Headwater, to_sql
 from headwater.dialect.json_paths import read_json
-from headwater.dialect.meanings import give_trinos_meaning
+from headwater.dialect.meanings.by_dialect import give_trinos_meaning
 from headwater.dialect.normalize import normalize
 from headwater.dialect.parser import BodyParser, body_parser
 from headwater.dialect.position import offsets_of

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from headwater.dialect.meanings_of_text import refuse, text
+from headwater.dialect.meanings.text import refuse, text
 from headwater.dialect.syntax import DIALECT
 
 Meaning = Callable[[exp.Expr], exp.Expr]

@@ -17,10 +17,9 @@ from sqlglot.dialects.trino import Trino
 from sqlglot.helper import seq_get
 from sqlglot.parsers.trino import TrinoParser
 
-from headwater.dialect import meanings_of_functions as functions
-from headwater.dialect import meanings_of_text as words
-from headwater.dialect import meanings_of_times as times
-from headwater.dialect.meanings_of_text import Meaning
+from headwater.dialect.meanings import functions, times
+from headwater.dialect.meanings import text as words
+from headwater.dialect.meanings.text import Meaning
 
 _MILLISECONDS_DIGITS = "3"
 _PATTERN = "'%Y-%m-%d %H:%M:%S'"

@@ -12,12 +12,11 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from headwater.dialect import meanings_of_functions as functions
-from headwater.dialect import meanings_of_text as words
-from headwater.dialect import meanings_of_times as times
-from headwater.dialect.flink import MEANINGS as FLINK
 from headwater.dialect.json_paths import failing_value
-from headwater.dialect.meanings_of_text import Meaning
+from headwater.dialect.meanings import functions, times
+from headwater.dialect.meanings import text as words
+from headwater.dialect.meanings.flink import MEANINGS as FLINK
+from headwater.dialect.meanings.text import Meaning
 from headwater.dialect.splitter import MEANT_AS
 from headwater.dialect.syntax import DIALECT, GIVEN
 

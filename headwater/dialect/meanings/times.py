@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from headwater.dialect.meanings_of_text import refuse, text
+from headwater.dialect.meanings.text import refuse, text
 from headwater.dialect.syntax import BY_PATTERN, SHOWN
 
 Meaning = Callable[[exp.Expr], exp.Expr]

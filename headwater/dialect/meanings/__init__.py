@@ -1,0 +1,1 @@
+"""What a dialect means otherwise than Trino by the same words."""
