@@ -1,7 +1,7 @@
 -- Four hours of advertisements. Three campaigns are clicked at rates that are known. The site with
 -- games has robots, which click six advertisements of ten. Some clicks come after 30 minutes, and
 -- some are of advertisements that nobody was shown. Full size is 1 million impressions an hour.
-SET VARIABLE impressions = at_size(16000, 4000000);
+SET VARIABLE impressions = at_size(16000, 1000000);
 
 CREATE TEMP TABLE impression AS
 SELECT row_number() OVER (ORDER BY shown_at, i) AS impression_id, campaign, site, shown_at

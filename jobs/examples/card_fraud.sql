@@ -1,6 +1,6 @@
 -- A day of card payments. Holders pay near home; of the cards, one in twenty is stolen: a machine
 -- tries it out within seconds, somebody empties it within minutes, or it pays in two far places.
-SET VARIABLE cards = at_size(400, 40000);
+SET VARIABLE cards = at_size(400, 20000);
 
 CREATE TEMP TABLE payment AS
 SELECT

@@ -1,7 +1,7 @@
 -- Eight hours of sales. A till sends within seconds, and so do phones, but one sale of a phone in
 -- twenty takes more than ten minutes: ten, and then 25 more on average.
 SET VARIABLE files = 24;
-SET VARIABLE sales = at_size(24000, 5000000);
+SET VARIABLE sales = at_size(24000, 2000000);
 
 CREATE TEMP TABLE sales AS
 SELECT *, arrives(sale_id, received_at) AS _arrivals

@@ -1,9 +1,9 @@
 -- A day of a shop's database, and what Debezium makes of it: an event for each change of a row, in
 -- the order of each table. At noon every customer from Bonn moves to Cologne. From 18:00 to 18:05
 -- all prices are a hundred times too high, by mistake.
-SET VARIABLE customers = at_size(500, 50000);
+SET VARIABLE customers = at_size(500, 20000);
 SET VARIABLE products = at_size(60, 2000);
-SET VARIABLE orders = at_size(6000, 1000000);
+SET VARIABLE orders = at_size(6000, 300000);
 CREATE TEMP MACRO at_second(after_midnight) AS TIMESTAMPTZ '2026-03-02 00:00:00Z' + seconds(after_midnight::DOUBLE);
 CREATE TEMP MACRO price_of(i, n) AS (100 + pick(i, 'price' || n, 9900))::DECIMAL(10, 2) / 100;
 
