@@ -1,8 +1,8 @@
 """Scalar subqueries → aggregates.
 
 In: a bound subquery. Out: the same value from one that always has a row: ``max`` of one value is
-the value, and of none NULL. There is one row at most of ``LIMIT 1``, and of a keyed table whose
-whole key is compared with values of the query around::
+the value, and of none NULL. There is one row at most of ``LIMIT 1``, of groups whose keys are
+compared with constants, and of a keyed table whose whole key is compared with values of outside::
 
     (SELECT name FROM users WHERE users.id = t.user_id)
     (SELECT max(name) FROM users WHERE users.id = t.user_id)
@@ -48,7 +48,7 @@ def aggregate_single_row(found: exp.Query, catalog: Catalog) -> exp.Query:
     fails = any(map(fails_on_ordinary_data, output.walk()))
     if t.family(type_of(output.unalias())) not in _COMPARABLE or fails:
         return found  # of a group, what fails would be NULL, not a bad row
-    if _is_first(query):
+    if _is_first(query) or _is_one_group(query):
         _around(query, _GREATEST)
     elif _is_found_by_key(query, catalog) or _reads_one_row(query):
         output.set("this", composed(_GREATEST, [output.this]))
@@ -105,7 +105,7 @@ def _reads_one_row(query: exp.Query) -> bool:
 
 
 def _is_found_by_key(query: exp.Query, catalog: Catalog) -> bool:
-    """Return whether WHERE compares the whole key of the only table with values of outside."""
+    """Return whether WHERE pins the whole key of the only table."""
     if not isinstance(query, exp.Select) or not is_row_by_row(query):
         return False
     read = relations(query)
@@ -113,13 +113,28 @@ def _is_found_by_key(query: exp.Query, catalog: Catalog) -> bool:
     view = catalog.views.get(table.name) if isinstance(table, exp.Table) else None
     if view is None or not view.changes:
         return False
-    where = query.args.get("where")
-    alias = table.alias_or_name if table is not None else ""
-    found = set()
+    pinned = {column.name for column in _pinned(query)}
+    return bool(view.primary_key) and pinned >= set(view.primary_key)
+
+
+def _is_one_group(query: exp.Query) -> bool:
+    """Return whether WHERE pins all keys of the groups."""
+    group = query.args.get("group") if isinstance(query, exp.Select) else None
+    if group is None or not isinstance(query, exp.Select):
+        return False
+    pinned = _pinned(query)
+    return all(key in pinned for key in group.expressions)
+
+
+def _pinned(select: exp.Select) -> list[exp.Column]:
+    """Return the columns that WHERE compares by ``=`` with values of outside."""
+    own = {item.alias_or_name for item in relations(select)}
+    where = select.args.get("where")
+    found = []
     for term in conjuncts(where.this if where is not None else None):
         if isinstance(term, exp.EQ):
             for side, other in ((term.this, term.expression), (term.expression, term.this)):
-                outside = all(column.table != alias for column in other.find_all(exp.Column))
-                if isinstance(side, exp.Column) and side.table == alias and outside:
-                    found.add(side.name)
-    return bool(view.primary_key) and found >= set(view.primary_key)
+                outside = all(column.table not in own for column in other.find_all(exp.Column))
+                if isinstance(side, exp.Column) and side.table in own and outside:
+                    found.append(side)
+    return found

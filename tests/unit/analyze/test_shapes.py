@@ -161,6 +161,8 @@ def columns(select: str) -> list[str]:
             "SELECT k FROM t WHERE i < (SELECT max(i) FROM t GROUP BY s HAVING s IS NULL)",
             "SELECT k FROM t WHERE i < (SELECT x + 1 FROM (SELECT avg(i) AS x FROM u) AS q)",
             "SELECT s FROM t GROUP BY s"
+            " HAVING sum(i) > (SELECT sum(n) FROM u WHERE k = 1 GROUP BY k)",
+            "SELECT s FROM t GROUP BY s"
             " HAVING sum(i) > (SELECT x FROM (SELECT avg(i) AS x FROM u) AS q)",
             "SELECT k FROM t WHERE (i, s) IN ((10, 'x'), (20, 'y'))",
             "SELECT k FROM t WHERE (i, s) <> (20, 'x')",
