@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.delay import examples
 from bench.delay.kinds import KINDS, Kind
 from bench.delay.steps import Shown, landed, steps, summary, viewed
 from headwater.config.settings import load_config
@@ -101,3 +102,21 @@ def test_each_kind_of_view_has_an_engine(kind: Kind, tmp_path: Path) -> None:
     shown = catalog.views.get(kind.shown) or catalog.sources[kind.shown]
     assert kind.newest in {field.name for field in shown.fields}
     assert set(plans) == {kind.shown} - {"events"}
+
+
+def test_a_view_shows_the_files_that_all_its_inputs_have() -> None:
+    """One file of each input a second; the view joins a table with the rows of another view."""
+
+    def commit(name: str, snapshot: int, at: float, **cut: str) -> Commit:
+        return Commit(snapshot, Marker(name, 1, 0, {}, cut), int(at * 1000))
+
+    commits = {
+        "a": [commit("a", 1, 10.5, a='{"files": 1}'), commit("a", 2, 12.5, a='{"files": 3}')],
+        "b": [commit("b", 5, 11.0, b='{"files": 2}')],
+        "v": [commit("v", 8, 11.5, b="5")],
+        "w": [commit("w", 9, 12.0, a="1", v="8"), commit("w", 10, 13.0, a="2", v="8")],
+    }
+    found = examples.shown(commits)
+    assert found["w"] == [(1, 12.0), (2, 13.0)]
+    assert examples.delays([10.0, 11.0, 12.0], found["w"], first=0) == [2.0, 2.0]
+    assert examples.delays([10.0, 11.0, 12.0], found["a"], first=1) == [1.5, 0.5]
