@@ -15,6 +15,7 @@ from headwater.analyze.bind.scope import Relation
 from headwater.analyze.definitions import Catalog, Field
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import conjuncts, is_aggregate, is_over, relations, window_calls
+from headwater.analyze.shapes.common_terms import take_common_terms
 from headwater.analyze.shapes.single_rows import aggregate_single_row, is_one_row
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -103,6 +104,8 @@ def bind_predicates(
             query = query_of(found)
             _rename(query, taken)
             fields = bind(query)
+            if isinstance(query, exp.Select) and outer_columns(query):
+                take_common_terms(query)
             if isinstance(found, exp.Query):
                 found = aggregate_single_row(found, catalog)
             _check(found, query_of(found), fields, keys, report)

@@ -159,6 +159,10 @@ def columns(select: str) -> list[str]:
             "SELECT k FROM t WHERE i = (SELECT i FROM t WHERE s IS NULL"
             " UNION SELECT i FROM u WHERE n > 9)",
             "SELECT k FROM t WHERE i < (SELECT max(i) FROM t GROUP BY s HAVING s IS NULL)",
+            "SELECT k FROM t WHERE (SELECT count(*) FROM u WHERE (u.k = t.k AND n > 1)"
+            " OR (n < 3 AND u.k = t.k AND w = 'x') OR (u.k = t.k AND n = 5)) > 0",
+            "SELECT k FROM t"
+            " WHERE EXISTS (SELECT 1 FROM u WHERE (u.k = t.k AND n > 1) OR u.k = t.k)",
             "SELECT k FROM t WHERE i < (SELECT x + 1 FROM (SELECT avg(i) AS x FROM u) AS q)",
             "SELECT s FROM t GROUP BY s"
             " HAVING sum(i) > (SELECT sum(n) FROM u WHERE k = 1 GROUP BY k)",
