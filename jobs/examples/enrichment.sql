@@ -1,6 +1,6 @@
 -- A day of downloads. At noon every tenth user goes from free to paid, and downloads 100 MB in the
 -- millisecond before and 1,000 MB at that very moment: the paid hour of noon is therefore known.
-SET VARIABLE users = at_size(1000, 200000);
+SET VARIABLE users = at_size(1000, 100000);
 CREATE TEMP MACRO at_second(after_midnight) AS TIMESTAMPTZ '2026-03-02 00:00:00Z' + seconds(after_midnight::DOUBLE);
 CREATE TEMP MACRO country(i, n) AS one_of(i * 10 + n, 'country', ['AT', 'CH', 'DE', 'FR', 'PL']);
 

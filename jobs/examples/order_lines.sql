@@ -3,7 +3,7 @@
 -- all prices are a hundred times too high, by mistake.
 SET VARIABLE customers = at_size(500, 20000);
 SET VARIABLE products = at_size(60, 2000);
-SET VARIABLE orders = at_size(6000, 300000);
+SET VARIABLE orders = at_size(6000, 200000);
 CREATE TEMP MACRO at_second(after_midnight) AS TIMESTAMPTZ '2026-03-02 00:00:00Z' + seconds(after_midnight::DOUBLE);
 CREATE TEMP MACRO price_of(i, n) AS (100 + pick(i, 'price' || n, 9900))::DECIMAL(10, 2) / 100;
 

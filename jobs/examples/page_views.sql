@@ -1,6 +1,6 @@
 -- Six hours of a news site. Three things happen, which the views must show: a final draws readers
 -- for five minutes, a robot reads the weather all day, and one search in fifty is slow.
-SET VARIABLE views = at_size(18000, 1000000);
+SET VARIABLE views = at_size(18000, 600000);
 
 CREATE TEMP TABLE view AS
 SELECT

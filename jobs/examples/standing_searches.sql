@@ -1,8 +1,8 @@
 -- A day of articles, and searches that wait for them. Of the searches, 100 look for two words that no
 -- other article has: three articles match each of these searches, and three more nearly do. Twenty of
 -- the 100 are deleted in the evening, so 80 searches have three articles each.
-SET VARIABLE articles = at_size(3000, 100000);
-SET VARIABLE searches = at_size(400, 5000);
+SET VARIABLE articles = at_size(3000, 60000);
+SET VARIABLE searches = at_size(400, 4000);
 CREATE TEMP MACRO syllable(n) AS ['ba', 'ko', 'mi', 'ren', 'tas', 'lu', 'vor', 'den', 'gul', 'fi'][1 + n % 10];
 CREATE TEMP MACRO word(n) AS
   syllable(n // 1000) || syllable(n // 100) || syllable(n // 10) || syllable(n);
