@@ -52,6 +52,8 @@ def _move(select: exp.Select, group: exp.Group, call: exp.Expr) -> None:
         refuse(call, f"the group window {kind.upper()} takes a column and its lengths", _HINT)
     source = _windowed(select, time, call)
     keys = [each.copy() for each in group.expressions if each is not call]
+    if kind == "session" and not all(isinstance(each, exp.Column) for each in keys):
+        refuse(call, "the sessions of groups are of columns", _HINT)
     relation = source.copy()
     relation.set("alias", None)
     window = WindowTable(
@@ -66,7 +68,12 @@ def _move(select: exp.Select, group: exp.Group, call: exp.Expr) -> None:
     source.replace(exp.Table(this=window, alias=alias))
     group.set("expressions", [*keys, exp.column("window_start"), exp.column("window_end")])
     for node in list(select.find_all(exp.Anonymous)):
-        if part := _AUXILIARY.fullmatch(node.name):
+        part = _AUXILIARY.fullmatch(node.name)
+        if part and (part[1] != kind or node.expressions != call.expressions):
+            refuse(
+                node, "this is no window of GROUP BY", f"write {kind.upper()}_START as in GROUP BY"
+            )
+        if part:
             node.replace(exp.maybe_parse(_PARTS[part[2]]))
 
 

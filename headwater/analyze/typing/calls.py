@@ -20,10 +20,12 @@ from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, clash, coerce, merge, type_of
 from headwater.analyze.typing.unknown_functions import hint_for
-from headwater.dialect.syntax import GIVEN
+from headwater.dialect.syntax import DIALECT, GIVEN
 
 _CONVERTED = {"double": t.DOUBLE, "bigint": t.BIGINT}
 _MATH = "cast one side: CAST(x AS DOUBLE)"
+_MEANS = (*(exp.Avg, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop),)
+"""Of whole numbers and decimals Flink gives them other digits than Trino."""
 
 
 def call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
@@ -62,6 +64,11 @@ def call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         return t.UNKNOWN
     _coerce_arguments(func, known, f.arguments(func))
     kinds = [type_of(item) for item in f.arguments(func)] if known.texts is not None else kinds
+    if func.meta.get(DIALECT) == "flink" and isinstance(func, _MEANS) and not t.is_float(kinds[0]):
+        hint = f"write {known.name}(CAST(x AS DOUBLE)), or sum(x) / count(x)"
+        message = f"{known.name} of {t.sql_type(kinds[0])} has other digits in Flink"
+        report.add("NOT_PORTABLE", message, func, hint)
+        return t.UNKNOWN
     if isinstance(func, exp.Avg):
         check_average(func, report)
     if check := CHECKS.get(type(func)):

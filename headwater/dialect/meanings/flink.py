@@ -21,8 +21,9 @@ from headwater.dialect.meanings import functions, times
 from headwater.dialect.meanings import text as words
 from headwater.dialect.meanings.text import Meaning
 
-_MILLISECONDS_DIGITS = "3"
-_PATTERN = "'%Y-%m-%d %H:%M:%S'"
+_MILLISECONDS = "3"
+"""Digits of a second."""
+_SECONDS = "%Y-%m-%d %H:%M:%S"
 
 
 class FlinkParser(TrinoParser):
@@ -98,13 +99,13 @@ def _from_seconds(node: exp.Expr) -> exp.Expr:
     if len(node.expressions) != 1:
         return node
     moment = exp.UnixToTime(this=node.expressions[0].copy())
-    return exp.TimeToStr(this=moment, format=words.text(_PATTERN.strip("'")))
+    return exp.TimeToStr(this=moment, format=words.text(_SECONDS))
 
 
 def _from_milliseconds(node: exp.Expr) -> exp.Expr:
     """``TO_TIMESTAMP_LTZ(milliseconds[, 3])``."""
     count, *precision = node.expressions
-    if precision and precision[0].name != _MILLISECONDS_DIGITS:
+    if precision and precision[0].name != _MILLISECONDS:
         words.refuse(node, "TO_TIMESTAMP_LTZ takes milliseconds", "write TO_TIMESTAMP_LTZ(x, 3)")
     epoch = exp.cast(words.text("1970-01-01 00:00:00 UTC"), "TIMESTAMPTZ")
     return exp.DateAdd(this=epoch, expression=count.copy(), unit=exp.var("MILLISECOND"))
@@ -140,18 +141,6 @@ def _plain_replacement(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _whole_mean(node: exp.Expr) -> exp.Expr:
-    """Means and spreads of whole numbers are whole numbers there, which the text does not show."""
-    value = node.this.unnest()
-    if isinstance(value, exp.Distinct):
-        value = value.expressions[0]
-    cast = isinstance(value, exp.Cast) and value.args["to"].this in exp.DataType.FLOAT_TYPES
-    if not cast and not (isinstance(value, exp.Literal) and not value.is_int):
-        hint = f"write {node.key.upper()}(CAST(x AS DOUBLE)), or SUM(x) / COUNT(x)"
-        words.refuse(node, "of whole numbers it is a whole number in Flink", hint)
-    return node
-
-
 def _json_value(node: exp.Expr) -> exp.Expr:
     """``JSON_VALUE``, NULL where it finds no scalar."""
     path, condition = node.args["path"], node.args.get("on_condition")
@@ -183,9 +172,5 @@ MEANINGS: Mapping[type[exp.Expr], Meaning] = {
     exp.Log: _natural_logarithm,
     exp.Substring: _first_place,
     exp.RegexpReplace: _plain_replacement,
-    **dict.fromkeys(
-        (exp.Avg, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop),
-        _whole_mean,
-    ),
 }
 """By class of a node, what it means in Flink."""

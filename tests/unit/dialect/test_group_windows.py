@@ -48,10 +48,16 @@ def test_a_group_window_is_a_window_in_from(group: str, window: str) -> None:
         ),
         ("SELECT count(*) FROM t GROUP BY TUMBLE(ts + x, INTERVAL '1' DAY)", "a column"),
         ("SELECT count(*) FROM t GROUP BY HOP(ts, INTERVAL '1' DAY)", "lengths"),
+        ("SELECT count(*) FROM t GROUP BY SESSION(ts, INTERVAL '1' DAY), upper(k)", "of columns"),
+        (
+            "SELECT TUMBLE_START(ts, INTERVAL '1' DAY) AS s FROM t"
+            " GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)",
+            "no window of GROUP BY",
+        ),
     ],
 )
 def test_a_group_window_that_does_not_say_what_it_is_of(query: str, part: str) -> None:
     with pytest.raises(SqlError, match=part) as caught:
         canonical(query)
     assert caught.value.condition == "NOT_PORTABLE"
-    assert "FROM TUMBLE" in (caught.value.hint or "")
+    assert "TUMBLE" in (caught.value.hint or "")

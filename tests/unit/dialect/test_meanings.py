@@ -128,6 +128,7 @@ def value(dialect: str, expression: str) -> Any:
         # what Flink 2.3 answered
         ("flink", "i / j", 3),
         ("flink", "-i % j", -1),
+        ("flink", "AVG(x)", 2.5),
         ("flink", "greatest(i, n)", None),
         ("flink", "SUBSTRING(s, 0, 2)", "ab"),
         ("flink", "SUBSTRING(s, i - 7)", "abc"),
@@ -189,7 +190,8 @@ def test_what_a_dialect_means(dialects: str, expression: str, expected: object) 
         ("spark", "i | j & i", "&, ^ and | stand beside each other"),
         ("spark", "split_part(s, 'b', -1)", "split_part counts parts from 1"),
         ("snowflake", "regexp_like(s, u)", "the pattern of regexp_like is no literal"),
-        ("flink", "AVG(i)", "of whole numbers it is a whole number in Flink"),
+        ("flink", "AVG(i)", "avg of INTEGER has other digits in Flink"),
+        ("flink", "STDDEV_POP(i)", "stddev_pop of INTEGER has other digits in Flink"),
         ("flink", "SPLIT_INDEX(s, u, 1)", "SPLIT_INDEX takes a text and a number as written"),
         ("flink", "REGEXP_REPLACE(s, 'a', u)", "the replacement of REGEXP_REPLACE is no literal"),
         ("flink", "TIMESTAMPDIFF(MONTH, ts, ts)", "MONTH of timestampdiff is another one"),
