@@ -134,7 +134,7 @@ test-kills: setup ## a few real SIGKILLs, every snapshot judged by DuckDB
 ##@ Check at length (each target at most 45 minutes on two cores)
 
 .PHONY: test-long
-test-long: test-spark-rest faults swaps fuzz fuzz-streams fuzz-changes conformance tpch tpcds nexmark test-services test-serving ## all of these lanes, one after another
+test-long: test-spark-rest faults swaps fuzz fuzz-streams fuzz-changes conformance dialects tpch tpcds nexmark test-services test-serving ## all of these lanes, one after another
 
 .PHONY: test-spark-rest
 test-spark-rest: setup ## every Spark test that is not in the fast lane
@@ -168,6 +168,10 @@ fuzz-changes: setup ## random changes of views: plan --diff predicts what become
 conformance: setup ## every form of the language in Trino, recorded, then compared with Spark and DuckDB
 	@$(BIN)/python -m tests.conformance record $(ARGS)
 	@$(BIN)/python -m tests.conformance check
+
+.PHONY: dialects
+dialects: setup ## what the words of Flink's dialect mean, asked of Flink itself (Maven)
+	@$(BIN)/python -m tests.dialects.flink
 
 .PHONY: tpch
 tpch: setup ## the 22 queries of TPC-H over tables that change, against DuckDB

@@ -150,7 +150,7 @@ def _json_value(node: exp.Expr) -> exp.Expr:
     plain = words.text(re.sub(r"(?i)^(lax|strict)\s+", "", path.name))
     found = exp.JSONExtractScalar(this=node.this, expression=plain)
     kind = node.args.get("returning")
-    return exp.TryCast(this=found, to=kind) if kind else found
+    return exp.Cast(this=found, to=kind) if kind else found
 
 
 _CALLS: Mapping[str, Callable[[exp.Expr], exp.Expr]] = {

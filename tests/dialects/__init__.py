@@ -1,0 +1,1 @@
+"""The engines whose dialects are read, asked what their own words mean."""
