@@ -69,12 +69,18 @@ def _move(select: exp.Select, group: exp.Group, call: exp.Expr) -> None:
     group.set("expressions", [*keys, exp.column("window_start"), exp.column("window_end")])
     for node in list(select.find_all(exp.Anonymous)):
         part = _AUXILIARY.fullmatch(node.name)
-        if part and (part[1] != kind or node.expressions != call.expressions):
+        if part and (part[1] != kind or not _is_same(node, call)):
             refuse(
                 node, "this is no window of GROUP BY", f"write {kind.upper()}_START as in GROUP BY"
             )
         if part:
             node.replace(exp.maybe_parse(_PARTS[part[2]]))
+
+
+def _is_same(node: exp.Expr, call: exp.Expr) -> bool:
+    """Return whether two calls are of the same time and lengths."""
+    (time, *intervals), (other, *others) = node.expressions or [node], call.expressions
+    return bool(time.name == other.name and intervals == others)
 
 
 def _windowed(select: exp.Select, time: exp.Column, call: exp.Expr) -> exp.Expr:

@@ -11,6 +11,8 @@ CREATE TABLE y (id BIGINT, k VARCHAR, v BIGINT, ts TIMESTAMP, WATERMARK FOR ts A
 SELECT id, CAST(NULL AS ROW(p BIGINT, q VARCHAR)) AS l FROM t;
 SELECT k, any_value(v) AS a FROM t GROUP BY k;
 SELECT id FROM t WHERE (f);
+SELECT id, CAST(a AS SMALLINT) AS c, CAST(a AS TINYINT) AS d FROM t;
+SELECT id, json_extract_scalar(k, '$.a' ERROR ON ERROR) AS c, ROW(id AS x, k AS y) AS r FROM t;
 SELECT id FROM t AS x WHERE ((f));
 SELECT t.id, b.v AS bv, c.v AS cv FROM t, b LEFT JOIN c ON b.id = c.id;
 SELECT t.id, b.v AS bv, c.v AS cv FROM t, b FULL JOIN c ON b.id = c.id;

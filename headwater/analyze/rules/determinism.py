@@ -87,7 +87,6 @@ HAZARDS: tuple[Hazard, ...] = (
     _refused(
         "its result depends on the order of rows",
         "use array_agg(…), min(…), max(…) or count(…)",
-        *("collect_list", "collect_set", "array_unique_agg"),
         *("map_agg", "multimap_agg", "histogram"),
         *("json_object_agg", "json_array_agg"),
     ),
@@ -176,7 +175,6 @@ NODES: Mapping[type[exp.Expr], str] = {
     exp.Last: "last",
     exp.FirstValue: "first_value",
     exp.LastValue: "last_value",
-    exp.ArrayUniqueAgg: "collect_set",
     exp.AtTimeZone: "at time zone",
     exp.SHA2Digest: "sha512",
     exp.QueryTransform: "query_transform",
