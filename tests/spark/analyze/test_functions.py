@@ -87,6 +87,7 @@ i IS NOT DISTINCT FROM j | NOT i > 1 AND j > 1 OR d > 0 | d = 2.5 | cardinality(
 extract(second FROM t2) + 0e0 | extract(second FROM t2) = 59 | length(s) * 1000000000
 strpos(s, 'l') * year(ts) * 2000000 | ceil(b * 4294967291)
 json_extract_scalar(s, '$.x.y') | json_extract_scalar(s, '$.z') | json_extract_scalar('nope', '$.z')
+json_extract_scalar(concat('{"z": ', CAST(b AS VARCHAR), '}'), '$.z' ERROR ON ERROR)
 timestamp '2013-01-01 00:00:00.5 UTC' | DATE '2013-01-01' | regexp_extract(s, 'l+')
 regexp_extract(s, '(\\w+)-(\\w*)', 2) | regexp_extract(s, '^(.).*$', 1)
 regexp_extract(s, '(z?)b', 1) | week(ts) | week(nt) | week(dt) | concat_ws('-', s, u, 'z')
