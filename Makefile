@@ -170,8 +170,12 @@ conformance: setup ## every form of the language in Trino, recorded, then compar
 	@$(BIN)/python -m tests.conformance check
 
 .PHONY: dialects
-dialects: setup ## what the words of Flink's dialect mean, asked of Flink itself (Maven)
+dialects: setup build/flink/.installed ## what the words of Flink's dialect mean, asked of Flink itself (Maven)
 	@$(BIN)/python -m tests.dialects.flink
+
+build/flink/.installed: tests/dialects/pom.xml
+	@mvn --quiet --file $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/build/flink
+	touch $@
 
 .PHONY: tpch
 tpch: setup ## the 22 queries of TPC-H over tables that change, against DuckDB

@@ -13,6 +13,8 @@ import statistics
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +54,31 @@ class Sample:
     wrong: int
     elapsed: float
     load: float
+
+
+@contextmanager
+def running(
+    project: Path, *options: str, log: Path | None = None, settings: Mapping[str, str] | None = None
+) -> Iterator[int]:
+    """Run ``headwater run`` inside the block; yield the number of its process.
+
+    Args:
+        project: its folder.
+        options: of the command.
+        log: the file that gets what it prints.
+        settings: more variables of its environment.
+    """
+    command = [sys.executable, "-m", "headwater", "--project", str(project), "run", *options]
+    with (
+        (log or Path(os.devnull)).open("w") as said,
+        subprocess.Popen(
+            command, stdout=said, stderr=said, env=os.environ | (settings or {})
+        ) as process,
+    ):
+        try:
+            yield process.pid
+        finally:
+            process.terminate()
 
 
 class Worker:

@@ -15,17 +15,14 @@ import argparse
 import json
 import os
 import platform
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.measure import TICKS, tree_use
+from bench.measure import TICKS, running, tree_use
 from headwater.config.settings import load_config
 from headwater.serve.lake_reader import LakeReader
 
@@ -71,17 +68,6 @@ def make_project(folder: Path, tables: int, views: int, table: str, trigger: str
     parts = [table.format(n=n) for n in range(tables)]
     parts += [VIEW.format(n=n, table=n % tables) for n in range(views)]
     (folder / "all.sql").write_text("".join(parts))
-
-
-@contextmanager
-def running(folder: Path) -> Iterator[int]:
-    """Run a project inside the block; yield the number of its process."""
-    command = [sys.executable, "-m", "headwater", "--project", str(folder), "run"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            yield process.pid
-        finally:
-            process.send_signal(signal.SIGINT)
 
 
 def use_of(pid: int, folder: Path) -> Use:

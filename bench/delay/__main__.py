@@ -14,8 +14,6 @@ until it has: nothing is measured in the first minutes of a project.
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -28,7 +26,7 @@ from bench.delay.load import Load
 from bench.delay.readers import by_chart, by_query, watch
 from bench.delay.steps import STEPS, Shown, Steps, landed, steps, summary, viewed
 from bench.drawing import stacked
-from bench.measure import machine
+from bench.measure import machine, running
 from headwater.config.settings import Config, TrinoSection, load_config
 from headwater.lake.protocol.history import Commit
 from headwater.serve.lake_reader import LakeReader
@@ -88,17 +86,9 @@ class Bench:
         folder = config.directory
         statements = kind.statements(kind.project, self.kafka.address)
         (folder / "views.sql").write_text(statements, encoding="utf-8")
-        command = [sys.executable, "-m", "headwater", "--project", str(folder), "run"]
-        with (
-            (folder / "run.log").open("w") as log,
-            subprocess.Popen([*command, "--no-console"], stdout=log, stderr=log) as running,
-        ):
-            try:
-                with load.running():
-                    _await(config, kind)
-                    self._read(Run(kind, config, load))
-            finally:
-                running.terminate()
+        with running(folder, "--no-console", log=folder / "run.log"), load.running():
+            _await(config, kind)
+            self._read(Run(kind, config, load))
 
     def _read(self, run: Run) -> None:
         """Let each reader look at the view, Trino's at every rate."""

@@ -14,20 +14,17 @@ when the JVM compiles what it runs often.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import click
 
-from bench.measure import machine
+from bench.measure import machine, running
 from headwater.lake.protocol.history import Commit
 from headwater.project import load_project
 from headwater.serve.lake_reader import LakeReader
@@ -106,18 +103,9 @@ def measure(name: str, first: int, seconds: int) -> None:
     files = first + seconds
     with tempfile.TemporaryDirectory(prefix="headwater-bench-") as folder:
         project, events = copied(name, Path(folder), files)
-        command = [sys.executable, "-m", "headwater", "--project", str(project), "run"]
-        with (
-            (Path(folder) / "run.log").open("w") as log,
-            subprocess.Popen(
-                [*command, "--no-console"], stdout=log, stderr=log, env=os.environ | SETTINGS
-            ) as running,
-        ):
-            try:
-                arrived = feed(events, project, files)
-                time.sleep(SETTLE)
-            finally:
-                running.terminate()
+        with running(project, "--no-console", settings=SETTINGS):
+            arrived = feed(events, project, files)
+            time.sleep(SETTLE)
         loaded = load_project(project)
         lake = LakeReader(loaded.config)
         found = shown(
@@ -127,7 +115,7 @@ def measure(name: str, first: int, seconds: int) -> None:
             click.echo(f"{name:<20}{view:<22}{_line(delays(arrived, found[view], first), seconds)}")
 
 
-def _in_order(lake: LakeReader, views: Sequence[str] | Mapping[str, object]) -> list[str]:
+def _in_order(lake: LakeReader, views: Collection[str]) -> list[str]:
     """The landed tables, what is kept of them by key, then the views, each after what it reads."""
     landed = [name for name in lake.names() if name not in views]
     return [*sorted(landed, key=lambda name: not name.endswith("__changes")), *views]

@@ -14,22 +14,18 @@ from headwater.dialect.syntax import JSONScalar
 
 _WORD = re.compile(r"\w+")
 _STEPS = re.compile(r"\{\s*\w+(\s*,\s*\w+)*\s*\}")
+_READING = (exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtractScalar)
 _JSON_TYPES = (exp.DType.JSON, exp.DType.JSONB, exp.DType.VARIANT)
 
 
 def read_json(statement: exp.Expr) -> None:
     """Give one form to what a parsed statement reads out of JSON, in place."""
-    for path in list(statement.find_all(exp.JSONPath)):
-        path.replace(exp.Literal.string("".join(map(_step, path.expressions))))
-    for steps in list(statement.find_all(exp.JSONBExtractScalar)):
-        if _STEPS.fullmatch(steps.expression.name):
-            keys = re.sub(r"\s*,\s*", ".", steps.expression.name.strip("{} "))
-            literal = exp.Literal.string(f"$.{keys}")
-            steps.replace(exp.JSONExtractScalar(this=steps.this, expression=literal))
-    for found in list(statement.find_all(exp.JSONExtract)):
-        if type(found) is exp.JSONExtract and isinstance(_above(found), exp.Cast):
-            found.replace(exp.JSONExtractScalar(this=found.this, expression=found.expression))
-    for scalar in list(statement.find_all(exp.JSONExtractScalar)):
+    found = list(statement.find_all(exp.JSONPath, *_READING))
+    for path in found:
+        if isinstance(path, exp.JSONPath):
+            path.replace(exp.Literal.string("".join(map(_step, path.expressions))))
+    scalars = [scalar for node in found if (scalar := _scalar(node)) is not None]
+    for scalar in scalars:
         _join(scalar)
 
 
@@ -40,6 +36,19 @@ def failing_value(node: exp.Expr) -> exp.Expr:
         node: ``exp.JSONExtractScalar``.
     """
     return JSONScalar(this=node.this, path=node.expression)
+
+
+def _scalar(node: exp.Expr) -> exp.Expr | None:
+    """Return what reads a scalar, in place of what reads one otherwise."""
+    path: exp.Expr = node.expression
+    if isinstance(node, exp.JSONBExtractScalar) and _STEPS.fullmatch(path.name):
+        keys = re.sub(r"\s*,\s*", ".", path.name.strip("{} "))
+        path = exp.Literal.string(f"$.{keys}")
+    elif type(node) is not exp.JSONExtract or not isinstance(_above(node), exp.Cast):
+        return node if isinstance(node, exp.JSONExtractScalar) else None
+    made = exp.JSONExtractScalar(this=node.this, expression=path)
+    node.replace(made)
+    return made
 
 
 def _above(node: exp.Expr) -> exp.Expr | None:

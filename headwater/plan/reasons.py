@@ -15,7 +15,7 @@ from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions.arrays import SCALAR_SUBQUERY
 from headwater.dialect import span_of
 from headwater.dialect.parser import Headwater
-from headwater.dialect.syntax import SHOWN
+from headwater.dialect.syntax import SHOWN, JSONScalar
 from headwater.errors import SqlError
 from headwater.plan.rules.computed import heads
 
@@ -112,6 +112,8 @@ def reason(expression: exp.Expr) -> str:
             return f"division by zero: {shown(first)}"
         case exp.Cast() if t.family(type_of(first.this)) == "text":
             return f"not valid as {t.sql_type(type_of(first))}: {shown(first)}"
+        case JSONScalar():
+            return f"no text, number or boolean: {shown(first)}"
         case _ if isinstance(first, SCALAR_SUBQUERY):
             return f"several rows: {shown(first)}"
     return f"out of range: {shown(first)}"

@@ -18,7 +18,7 @@ class Ask {
         try (var rows = flink.executeSql(query).collect()) {
             return String.valueOf(rows.next().getField(0));
         } catch (Exception failure) {
-            return "ERROR " + failure.getMessage();
+            return "ERROR " + String.valueOf(failure.getMessage()).lines().findFirst().orElse("");
         }
     }
 }

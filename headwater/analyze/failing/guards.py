@@ -15,6 +15,7 @@ from headwater.analyze.typing import functions as f
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.compositions import composed
 from headwater.analyze.typing.nullable import nullable
+from headwater.dialect.syntax import SHOWN
 
 RAISES = "headwater_raises"
 """Name of the function that each engine has under another name: it raises an error."""
@@ -74,7 +75,7 @@ def raise_where_it_fails(root: exp.Expr) -> None:
 
 
 def _message(node: exp.Expr) -> str:
-    return f"{f.FUNCTIONS[type(node)].name} failed"
+    return f"{node.meta.get(SHOWN) or f.FUNCTIONS[type(node)].name} failed"
 
 
 def _in_brackets(node: exp.Expr) -> exp.Expr:

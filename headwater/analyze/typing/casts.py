@@ -16,7 +16,7 @@ from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, type_of
 from headwater.analyze.typing.functions.entry import rounded
 from headwater.analyze.typing.functions.numbers import NARROW
-from headwater.dialect.syntax import CONVERSION, DIALECT
+from headwater.dialect.syntax import CONVERSION, DIALECT, SHOWN
 
 _TEXTUAL = ("text", "boolean", "null", "unknown")
 ROUNDS = "rounds"
@@ -42,6 +42,7 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         message = "CAST takes a type and nothing else"
         report.add("UNSUPPORTED_SYNTAX", message, node, "write CAST(x AS type)")
         return t.UNKNOWN
+    written = node.sql("trino") if node.args["to"].this in NARROW else ""
     length, narrow = _taken_length(node), _taken_range(node)
     try:
         target = t.canonical(_without_precision(node))
@@ -64,6 +65,7 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     if narrow is not None:
         within = narrow()
         within.type = target
+        within.meta[SHOWN] = written
         node.replace(within)
         within.set("expressions", [node])
     return target

@@ -96,10 +96,10 @@ def _part_of(node: exp.Expr) -> exp.Expr:
 
 def _from_seconds(node: exp.Expr) -> exp.Expr:
     """``FROM_UNIXTIME(seconds)``, which is a text."""
-    if len(node.expressions) != 1:
-        return node
-    moment = exp.UnixToTime(this=node.expressions[0].copy())
-    return exp.TimeToStr(this=moment, format=words.text(_SECONDS))
+    if any(value for key, value in node.args.items() if key != "this"):
+        hint = "write DATE_FORMAT(TO_TIMESTAMP_LTZ(1000 * x, 3), 'yyyy-MM-dd')"
+        words.refuse(node, "FROM_UNIXTIME takes seconds only", hint)
+    return exp.TimeToStr(this=node.copy(), format=words.text(_SECONDS))
 
 
 def _from_milliseconds(node: exp.Expr) -> exp.Expr:
@@ -112,6 +112,7 @@ def _from_milliseconds(node: exp.Expr) -> exp.Expr:
 
 
 def _natural_logarithm(node: exp.Expr) -> exp.Expr:
+    """``LOG`` that is natural if it has one argument."""
     value = node.args.get("expression")
     if value is None:
         return exp.Ln(this=node.this.copy())
@@ -155,13 +156,12 @@ def _json_value(node: exp.Expr) -> exp.Expr:
 
 _CALLS: Mapping[str, Callable[[exp.Expr], exp.Expr]] = {
     "split_index": _part_of,
-    "from_unixtime": _from_seconds,
     "to_timestamp_ltz": _from_milliseconds,
 }
 
 MEANINGS: Mapping[type[exp.Expr], Meaning] = {
     exp.Anonymous: _called,
-    exp.UnixToTime: lambda node: _from_seconds(exp.Anonymous(expressions=[node.this])),
+    exp.UnixToTime: _from_seconds,
     exp.Bracket: functions.element(1, fails=False),
     exp.DayOfWeek: functions.day_of_week(1),
     exp.Extract: times.parts(1),

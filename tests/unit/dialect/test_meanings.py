@@ -46,6 +46,7 @@ def test_what_a_dialect_means(dialects: str, expression: str, expected: object) 
         ("snowflake", "regexp_like(s, u)", "the pattern of regexp_like is no literal"),
         ("flink", "AVG(i)", "avg of INTEGER has other digits in Flink"),
         ("flink", "STDDEV_POP(i)", "stddev_pop of INTEGER has other digits in Flink"),
+        ("flink", "FROM_UNIXTIME(i, 'yyyy')", "FROM_UNIXTIME takes seconds only"),
         ("flink", "SPLIT_INDEX(s, u, 1)", "SPLIT_INDEX takes a text and a number as written"),
         ("flink", "REGEXP_REPLACE(s, 'a', u)", "the replacement of REGEXP_REPLACE is no literal"),
         ("flink", "TIMESTAMPDIFF(MONTH, ts, ts)", "MONTH of timestampdiff is another one"),
