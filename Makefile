@@ -232,6 +232,10 @@ bench-incremental: setup ## a tick against a whole query in plain Spark: ARGS="-
 nexmark-peers: setup ## queries of NEXMark beside PySpark by hand, CPU seconds: make nexmark-peers EVENTS=2000000
 	@$(BIN)/python -m bench.nexmark.peers --events $(or $(EVENTS),2000000) --seed $(or $(SEED),1)
 
+.PHONY: growth
+growth: setup ## how the cost of a step grows with rows, keys, views, commits, …: ARGS="--axis ticks --scale 0.1"
+	@$(BIN)/python -m bench.growth $(ARGS)
+
 .PHONY: bench-lateness
 bench-lateness: setup ## completeness against delay on the flights, fixed against adaptive: ARGS="--minutes 10"
 	@$(BIN)/python -m bench.lateness $(ARGS)

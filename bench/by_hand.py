@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.streaming import DataStreamWriter
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 SCHEMAS = {
     "orders": "order_id BIGINT, customer STRING, product STRING, quantity INT, price DOUBLE,"

@@ -1,6 +1,6 @@
-"""Charts for the documentation, as SVG: lines and stacked bars.
+"""Charts for the documentation, as SVG: lines, growth and stacked bars.
 
-In: figures by name. Out: the text of a file. No library of the project draws, and two charts are
+In: figures by name. Out: the text of a file. No library of the project draws, and three charts are
 not worth one.
 """
 
@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from math import ceil, log10
 
-COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b")
+COLOURS = (
+    *("#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b"),
+    *("#d62728", "#17becf", "#7f7f7f", "#bcbd22"),
+)
 _FONT = 'font-family="sans-serif" font-size="12"'
 _INK = "#555"
 _LEFT, _TOP, _WIDTH, _ROW = 250, 40, 480, 26
@@ -45,12 +49,42 @@ def lines(
         parts.append(_text(x, y + 18, str(step), "middle"))
     parts.append(_text(left + _WIDTH / 2, _TOP + height + 38, across, "middle"))
     for colour, points in zip(COLOURS, series.values(), strict=False):
-        places = [place(*point) for point in points]
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places]
+        parts += _path(colour, [place(*point) for point in points])
     parts += _legend([*series], left + _WIDTH - 150, _TOP + height - 20 * len(series))
     return _svg(left + _WIDTH + 20, _TOP + height + 50, parts)
+
+
+def growth(series: Mapping[str, Sequence[tuple[float, float]]], across: str, up: str) -> str:
+    """Draw how much more something costs the more there is, both as factors by powers of ten.
+
+    Args:
+        series: size and cost by name.
+        across: what the factor of the sizes is of.
+        up: what the factor of the costs is of.
+    """
+    height, left, decade = 320, 60, 80
+    grown = {
+        name: [(log10(size / points[0][0]), log10(cost / points[0][1])) for size, cost in points]
+        for name, points in series.items()
+    }
+    widest = ceil(max(x for points in grown.values() for x, _ in points))
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        return left + x * _WIDTH / widest, _TOP + height - (y + 0.5) * decade
+
+    parts = [_text(left, 20, up)]
+    for power in range(4):
+        x, y = place(0, power)
+        parts += [_line((x, y), (left + _WIDTH, y)), _text(x - 8, y + 4, f"{10**power}", "end")]
+    for power in range(widest + 1):
+        x, y = place(power, -0.5)
+        parts += [_line((x, _TOP), (x, y)), _text(x, y + 18, f"{10**power:,}", "middle")]
+    parts.append(_text(left + _WIDTH / 2, _TOP + height + 38, across, "middle"))
+    parts.append(_line(place(0, 0), place(3, 3)))  # twice the size, twice the cost
+    for colour, points in zip(COLOURS, grown.values(), strict=False):
+        parts += _path(colour, [place(*point) for point in points])
+    parts += _legend([*series], left + _WIDTH + 10, _TOP)
+    return _svg(left + _WIDTH + 150, _TOP + height + 50, parts)
 
 
 def stacked(rows: Mapping[str, Mapping[str, float]], unit: str) -> str:
@@ -77,6 +111,13 @@ def stacked(rows: Mapping[str, Mapping[str, float]], unit: str) -> str:
             found.append(_box(x, y, width, _ROW - 8, colour))
             x += width
     return _svg(_LEFT + _WIDTH + 30, bottom + 30, found)
+
+
+def _path(colour: str, places: Sequence[tuple[float, float]]) -> list[str]:
+    """A line through places, with a dot at each."""
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    dots = [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places]
+    return [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>', *dots]
 
 
 def _step(most: float) -> int:

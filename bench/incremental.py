@@ -106,16 +106,22 @@ class Bench:
         rows: how many facts there are at first.
         limits: from when on a tick computes the whole view.
         workers: how many views are computed at the same time; by default one for each core.
+        views: SELECTs by name.
     """
 
     def __init__(
-        self, spark: SparkSession, rows: int, limits: RecomputeLimits, workers: int | None = None
+        self,
+        spark: SparkSession,
+        rows: int,
+        limits: RecomputeLimits,
+        workers: int | None = None,
+        views: Mapping[str, str] = VIEWS,
     ) -> None:
         self.limits, self.workers = limits, workers
         self.spark, self.first, self.rows = spark, rows, rows
         self.epochs: dict[str, int] = {}
         self.lake = Lake(spark, f"bench_{rows}")
-        self.catalog, self.plans = planned()
+        self.catalog, self.plans = planned(views)
         for name, columns in COLUMNS.items():
             self.lake.ensure(TableSpec(name, tuple((c, t, True) for c, t in columns.items())))
         self.land("facts", self.facts(0, rows))
@@ -138,7 +144,7 @@ class Bench:
         table, epoch = self.lake.table(name), self.epochs.get(name, 0)
         before = {name: str(epoch - 1)} if epoch else {}
         marker = Marker(name, 1, epoch, before, {name: str(epoch)})
-        commit(table, marker, lambda to: rows.writeTo(to).append(), session=self.spark)
+        commit(table, marker, lambda to: to.append(rows), session=self.spark)
         self.epochs[name] = epoch + 1
 
     def change(self, count: int) -> None:
@@ -185,10 +191,10 @@ class Bench:
         return ours.exceptAll(theirs).count() + theirs.exceptAll(ours).count()
 
 
-def planned() -> tuple[Catalog, dict[str, ViewPlan]]:
-    """Return the definitions and plans."""
-    views = "\n".join(f"CREATE STREAMING VIEW {name} AS {sql};" for name, sql in VIEWS.items())
-    catalog = bind({"bench.sql": parse(TABLES + views, file="bench.sql")})
+def planned(views: Mapping[str, str]) -> tuple[Catalog, dict[str, ViewPlan]]:
+    """Return the definitions and plans of views."""
+    text = "\n".join(f"CREATE STREAMING VIEW {name} AS {sql};" for name, sql in views.items())
+    catalog = bind({"bench.sql": parse(TABLES + text, file="bench.sql")})
     return catalog, plan_project(catalog)
 
 

@@ -19,7 +19,8 @@ import time
 from collections.abc import Callable
 
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
@@ -48,10 +49,10 @@ CREATE STREAMING VIEW {name} AS
 SELECT id, customer, amount, ts, note, part, place FROM {name}_in;"""
 
 
-def produce(broker: Kafka, rows: int) -> None:
+def produce(broker: Kafka, rows: int, topic: str = TOPIC, partitions: int = PARTITIONS) -> None:
     """Write records of about 150 bytes to a topic."""
     topics = AdminClient({"bootstrap.servers": broker.address})
-    topics.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result()
+    topics.create_topics([NewTopic(topic, partitions, 1)])[topic].result()
     producer = Producer({"bootstrap.servers": broker.address, "linger.ms": 50})
     for number in range(rows):
         value = {
@@ -61,24 +62,26 @@ def produce(broker: Kafka, rows: int) -> None:
             "ts": f"2026-01-01T{number % 24:02}:00:00Z",
             "note": "as it came, with some words more",
         }
-        producer.produce(TOPIC, json.dumps(value), partition=number % PARTITIONS)
+        producer.produce(topic, json.dumps(value), partition=number % partitions)
         producer.poll(0)
         if number % 50_000 == 0:
             producer.flush()
     producer.flush()
 
 
-def bound(text: str, broker: Kafka, name: str) -> Catalog:
+def bound(text: str, broker: Kafka, name: str, topic: str = TOPIC) -> Catalog:
     """What definitions of some names mean."""
-    given = {"name": name, "topic": TOPIC, "servers": broker.address, "most": PER_EPOCH}
+    given = {"name": name, "topic": topic, "servers": broker.address, "most": PER_EPOCH}
     catalog, errors = bind_all({"bench.sql": parse(text.format(**given), file="bench.sql")})
     assert not errors
     return catalog
 
 
-def landed(spark: SparkSession, config: Config, broker: Kafka, name: str) -> None:
+def landed(
+    spark: SparkSession, config: Config, broker: Kafka, name: str, topic: str = TOPIC
+) -> None:
     """Land all there is."""
-    catalog = bound(DEFINITION, broker, name)
+    catalog = bound(DEFINITION, broker, name, topic)
     landing = Landing(spark, Lake(spark, "bench"), catalog.sources[name], config, once=True)
     while landing.step():
         pass

@@ -33,7 +33,7 @@ from headwater.lake.iceberg.maintenance import STEPS, Job, maintain, size_of
 from headwater.lake.java import java_class
 from headwater.lake.protocol.commit import commit
 from headwater.lake.protocol.marker import Marker
-from headwater.lake.protocol.table import ATTEMPT
+from headwater.lake.protocol.table import ATTEMPT, Target
 from headwater.lake.spec import TableSpec
 from headwater.runtime.session import open_session
 from headwater.serve.connection import duckdb_connection
@@ -109,9 +109,9 @@ class Table:
         """Commit one MERGE by the whole protocol."""
         first = epoch * ROWS % KEYS
 
-        def write(target: str) -> None:
+        def write(target: Target) -> None:
             self.lake.spark.sql(
-                f"MERGE INTO {target} t USING (SELECT id, {epoch}L AS value FROM"
+                f"MERGE INTO {target.identifier} t USING (SELECT id, {epoch}L AS value FROM"
                 f" range({first}, {first + ROWS}, 1, 1)) s ON t.id = s.id"
                 " WHEN MATCHED THEN UPDATE SET t.value = s.value"
                 " WHEN NOT MATCHED THEN INSERT (id, value) VALUES (s.id, s.value)"

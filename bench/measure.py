@@ -13,13 +13,17 @@ import statistics
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench.workloads import Input, Workload
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[1]
 SAMPLING = 0.25  # seconds between two looks at the memory
@@ -173,6 +177,38 @@ def tree_use(root: int) -> tuple[int, float]:
     return sum(memory for memory, _ in found), sum(cpu for _, cpu in found)
 
 
+def driver_cpu(spark: SparkSession) -> float:
+    """Return the CPU seconds of this process and of its JVM, those of the JVM's compilers left out.
+
+    Args:
+        spark: the session; executors of a cluster do not count.
+    """
+    gateway = spark.sparkContext._gateway  # noqa: SLF001 - nothing public tells the process
+    assert gateway is not None
+    jvm = gateway.proc.pid
+    return time.process_time() + tree_use(jvm)[1] - compiling(jvm)
+
+
+def compiling(root: int) -> float:
+    """Return the CPU seconds of the threads of the JVM's compilers, below a process."""
+    ticks = 0
+    for file in Path("/proc").glob("[0-9]*/task/*/stat"):
+        try:
+            name, _, rest = file.read_text().partition("(")[2].rpartition(")")
+            fields = rest.split()
+            if "Compiler" in name and _is_below(int(file.parts[2]), root):
+                ticks += int(fields[11]) + int(fields[12])
+        except OSError:
+            continue
+    return ticks / TICKS
+
+
+def _is_below(pid: int, root: int) -> bool:
+    while pid > 1 and pid != root:
+        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return pid == root
+
+
 @dataclass(frozen=True, slots=True)
 class Commits:
     """The commits of an Iceberg table that only grew.
@@ -210,7 +246,7 @@ def commits_of(warehouse: str, table: str) -> Commits:
     found = catalog.load_table(table)
     history = [found.snapshot_by_id(entry.snapshot_id) for entry in found.history()]
     snapshots = [each for each in history if each is not None and each.summary is not None]
-    totals = [int((each.summary or {}).get("total-records", 0)) for each in snapshots]
+    totals = [int((each.summary and each.summary["total-records"]) or 0) for each in snapshots]
     files = [task.file.file_path for task in found.scan().plan_files()]
     return Commits(files, [each.timestamp_ms / 1000 for each in snapshots], totals)
 

@@ -141,7 +141,7 @@ def ratio(samples: Sequence[Sample], case: str, base: str, what: str = "seconds"
         what: ``seconds`` on the clock or of the processors (``cpu``).
     """
     pairs = zip(_of(samples, case, base), _of(samples, case, OURS), strict=True)
-    return statistics.median(getattr(a, what) / getattr(b, what) for a, b in pairs)
+    return statistics.median(float(getattr(a, what) / getattr(b, what)) for a, b in pairs)
 
 
 def overhead(samples: Sequence[Sample], case: str) -> float:

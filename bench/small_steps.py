@@ -22,7 +22,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.measure import TICKS, running, tree_use
+from bench.measure import compiling, running, tree_use
 from headwater.config.settings import load_config
 from headwater.serve.lake_reader import LakeReader
 
@@ -73,33 +73,14 @@ def make_project(folder: Path, tables: int, views: int, table: str, trigger: str
 def use_of(pid: int, folder: Path) -> Use:
     """Return what a run has used so far."""
     memory, cpu = tree_use(pid)
-    return Use(cpu, _compiling(pid), _commits(folder), time.monotonic(), memory)
-
-
-def _compiling(root: int) -> float:
-    """CPU seconds of the threads of the JVM's compilers, below a process."""
-    ticks = 0
-    for file in Path("/proc").glob("[0-9]*/task/*/stat"):
-        try:
-            name, _, rest = file.read_text().partition("(")[2].rpartition(")")
-            fields = rest.split()
-            if "Compiler" in name and _is_below(int(file.parts[2]), root):
-                ticks += int(fields[11]) + int(fields[12])
-        except OSError:
-            continue
-    return ticks / TICKS
-
-
-def _is_below(pid: int, root: int) -> bool:
-    while pid > 1 and pid != root:
-        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    return pid == root
+    return Use(cpu, compiling(pid), _commits(folder), time.monotonic(), memory)
 
 
 def _commits(folder: Path) -> int:
     lake = LakeReader(load_config(folder))
     tables = (lake.table(name) for name in lake.names())
-    return sum(table.newest().marker.epoch + 1 for table in tables if table and table.newest())
+    newest = (table.newest() for table in tables if table)
+    return sum(commit.marker.epoch + 1 for commit in newest if commit)
 
 
 def watch(title: str, folder: Path, settle: float, seconds: float) -> str:

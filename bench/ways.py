@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from bench.workloads import WORKLOADS, Input, Workload, batch_sql, definitions
 
@@ -61,7 +62,7 @@ def headwater(folder: Path, *, landed: bool) -> Run:
 def _watch_batches(steps: list[float]) -> None:
     """Note, per micro-batch, the seconds that its function takes besides the write it asks for."""
     from pyspark.sql.readwriter import DataFrameWriterV2
-    from pyspark.sql.streaming import DataStreamWriter
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     append, foreach = DataFrameWriterV2.append, DataStreamWriter.foreachBatch
     writing = threading.local()
@@ -80,7 +81,8 @@ def _watch_batches(steps: list[float]) -> None:
 
         return foreach(writer, timed)
 
-    DataFrameWriterV2.append, DataStreamWriter.foreachBatch = timed_append, timed_foreach
+    mock.patch.object(DataFrameWriterV2, "append", timed_append).start()
+    mock.patch.object(DataStreamWriter, "foreachBatch", timed_foreach).start()
 
 
 def by_hand(folder: Path) -> Run:

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 DEVICES = 200
 
