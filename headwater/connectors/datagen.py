@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -95,7 +96,10 @@ class Datagen(Connector[tuple[int, int]]):
         numbers = spark.range(0, last - first, 1, tasks).withColumnRenamed("id", ROW)
         numbers.selectExpr(f"{ROW} + {per_epoch(first)} AS {ROW}").createOrReplaceTempView(view)
         decoder = Decoder(
-            self._source, generated(self._source, view), moment(arrived_at), self._max_future
+            self._source,
+            generated(self._source, view),
+            partial(moment, arrived_at),
+            self._max_future,
         )
         return rows_of(spark, decoder)
 

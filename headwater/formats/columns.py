@@ -150,14 +150,14 @@ class Decoder:
     Attributes:
         source: the definition.
         encoded: the encoding's part.
-        arrived_at: arrival as a SQL expression of type TIMESTAMP.
+        arrived_at: gives the arrival as a SQL expression of a type, TIMESTAMP or TIMESTAMP_NTZ.
         max_future: how far the event time may be ahead of the arrival where the source does not
             say.
     """
 
     source: Source
     encoded: Encoded
-    arrived_at: str
+    arrived_at: Callable[[str], str]
     max_future: timedelta = MAX_FUTURE
 
     def rows(self) -> str:
@@ -174,7 +174,7 @@ class Decoder:
         raw = f"CAST({VALUE} AS BINARY)"
         broken = (BROKEN, case(self.encoded.faults))
         return (
-            f"SELECT {self.arrived_at} AS {ARRIVAL_COLUMN},\n"
+            f"SELECT {self.arrived_at('TIMESTAMP')} AS {ARRIVAL_COLUMN},\n"
             f"{case([broken, *self._refusals()])} AS reason,\n"
             f"CASE WHEN {is_long(self.source)}"
             f" THEN substr({raw}, 1, {KEPT_OF_LONG_RECORD}) ELSE {raw} END AS raw, {coordinates}\n"
@@ -299,11 +299,14 @@ class Decoder:
     def _future(self, column: str) -> tuple[str, str]:
         given = self.source.options.get("max_future")
         limit = interval(given) if given else self.max_future
-        bound = f"{self.arrived_at} + make_dt_interval(0, 0, 0, {micros(limit) / 1_000_000:.6f})"
+        kind = next(c.type for c in self.source.columns if c.name == column)
+        # hardly a row is ahead of its arrival at all: the rest is not computed for the others
+        ahead = f"{name(column)} > {self.arrived_at(spark_type(kind))}"
+        bound = f"timestamp_micros(unix_micros({self.arrived_at('TIMESTAMP')}) + {micros(limit)})"
         says = f'future-dated: column "{column}" is '
         rest = f", more than {limit} ahead of its arrival"
         return (
-            f"CAST({name(column)} AS TIMESTAMP) > {bound}",
+            f"{ahead} AND CAST({name(column)} AS TIMESTAMP) > {bound}",
             f"concat({text(says)}, CAST({name(column)} AS STRING), {text(rest)})",
         )
 

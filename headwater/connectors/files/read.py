@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from functools import reduce
+from functools import partial, reduce
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
@@ -96,7 +96,7 @@ class FileReader:
         for number, (form, files) in enumerate(groups.items()):
             view, tasks = f"_raw_{self._source.name}_{number}", _tasks(spark, files)
             encoded = self._encoded(spark, form, files, Records(view, expected=expected))
-            decoder = Decoder(self._source, encoded, moment(arrived_at), self._max_future)
+            decoder = Decoder(self._source, encoded, partial(moment, arrived_at), self._max_future)
             decoders.append((decoder, tasks))
             values_in = self._values_of_flat(spark, files)
             if values_in is not None:  # the quicker decoding gives the same rows
@@ -138,7 +138,9 @@ class FileReader:
                 encoded = csv_rows(self._source, Records(view, KNOWN), names)
             else:
                 encoded = json_lines(self._source, Records(view, KNOWN))
-            decoders.append(Decoder(self._source, encoded, moment(arrived_at), self._max_future))
+            decoders.append(
+                Decoder(self._source, encoded, partial(moment, arrived_at), self._max_future)
+            )
         return Rows(
             _union([spark.sql(decoder.rows()) for decoder in decoders]),
             lambda: _union([spark.sql(decoder.rejected()) for decoder in decoders]),

@@ -45,7 +45,8 @@ def at(micros: int, kind: str = "TIMESTAMP") -> str:
         micros: microseconds since 1970 UTC.
         kind: Spark type, ``TIMESTAMP`` or ``TIMESTAMP_NTZ``.
     """
-    return _point(str(micros), kind)
+    point = f"timestamp_micros({micros})"
+    return point if kind == "TIMESTAMP" else f"CAST({point} AS {kind})"
 
 
 def per_epoch(value: int) -> str:
@@ -55,7 +56,11 @@ def per_epoch(value: int) -> str:
     code would be compiled anew and start cold. The item of a literal array, at a place that depends
     on the row as far as the optimizer can tell (it is always 0), is data.
     """
-    return f"get(array({value}L), CAST(_row < 0 AS INT))"
+    return _as_data(f"{value}L")
+
+
+def _as_data(constant: str) -> str:
+    return f"get(array({constant}), CAST(_row < 0 AS INT))"
 
 
 def moment(micros: int, kind: str = "TIMESTAMP") -> str:
@@ -65,12 +70,7 @@ def moment(micros: int, kind: str = "TIMESTAMP") -> str:
         micros: microseconds since 1970 UTC.
         kind: Spark type, ``TIMESTAMP`` or ``TIMESTAMP_NTZ``.
     """
-    return _point(per_epoch(micros), kind)
-
-
-def _point(micros: str, kind: str) -> str:
-    point = f"timestamp_micros({micros})"
-    return point if kind == "TIMESTAMP" else f"CAST({point} AS {kind})"
+    return _as_data(at(micros, kind))
 
 
 def interval(value: str) -> timedelta:
