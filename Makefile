@@ -229,8 +229,13 @@ bench-incremental: setup ## a tick against a whole query in plain Spark: ARGS="-
 	@$(BIN)/python -m bench.incremental $(ARGS)
 
 .PHONY: nexmark-peers
-nexmark-peers: setup ## queries of NEXMark beside PySpark by hand, CPU seconds: make nexmark-peers EVENTS=2000000
-	@$(BIN)/python -m bench.nexmark.peers --events $(or $(EVENTS),2000000) --seed $(or $(SEED),1)
+nexmark-peers: setup ## NEXMark beside PySpark by hand and Flink (if Maven has it), CPU seconds: make nexmark-peers EVENTS=2000000
+	@$(MAKE) build/nexmark-flink/.installed || true
+	$(BIN)/python -m bench.nexmark.peers --events $(or $(EVENTS),2000000) --seed $(or $(SEED),1)
+
+build/nexmark-flink/.installed: bench/nexmark/flink/pom.xml
+	@mvn --quiet --file $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/build/nexmark-flink
+	touch $@
 
 .PHONY: growth
 growth: setup ## how the cost of a step grows with rows, keys, views, commits, …: ARGS="--axis ticks --scale 0.1"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import duckdb
@@ -9,6 +10,7 @@ import pytest
 
 from bench.nexmark import by_hand, peers
 from bench.nexmark.events import FILES, TABLES, generate
+from bench.nexmark.flink import launch
 from bench.nexmark.run import QUERIES, answers, refusals, write_project
 
 EVENTS = 5_000
@@ -94,3 +96,20 @@ def test_the_judge_of_the_ways_sees_a_row_that_differs(tmp_path: Path) -> None:
             more = f"{more} FROM found WHERE {peers.COMPARED.get(name, 'true')} LIMIT 1"
             duck.execute(f"COPY ({more}) TO '{rows}/more.parquet' (FORMAT parquet)")
             assert peers.difference(events, name, str(rows)).startswith("1 rows differ")
+
+
+def test_flink_answers_the_queries_that_are_written_by_hand() -> None:
+    text = (launch.HERE / "queries.sql").read_text(encoding="utf-8")
+    assert re.findall(r"^-- (q\d+): ", text, re.M) == list(by_hand.QUERIES)
+
+
+def test_a_way_that_has_no_answer_is_a_dash_with_the_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(peers, "difference", lambda *_: "")
+    answered = {name: {"cpu": 1.0, "rows": "folder"} for name in by_hand.QUERIES}
+    other = {**answered, "q2": {"why": "no memory"}, "q5": {"cpu": 3.0, "rows": "folder"}}
+    assert peers.report(500_000, tmp_path, {"headwater": answered, "flink": other}) == 0
+    lines = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines()}
+    assert lines["q2"] == ["q2", "2.00", "-", "-", "flink:", "no", "memory"]
+    assert lines["q5"] == ["q5", "2.00", "6.00", "3.00", "equal"]
