@@ -317,6 +317,8 @@ def _tuning(master: str, shuffle_partitions: int | None) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(shuffle_partitions or _cores(master)),
         # many views with a few generated classes each; the default holds 100
         "spark.sql.codegen.cache.maxEntries": "1000",
+        # rows are kept for one tick and read once or twice: looking how to compress them costs more
+        "spark.sql.inMemoryColumnarStorage.compressed": "false",
         # their threads keep the sessions in which they began: those of views opened again and again
         **{f"spark.sql.{pool}.maxThreadThreshold": "16" for pool in _POOLS},
         # a long run must not fill the heap with its own history

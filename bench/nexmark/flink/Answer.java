@@ -148,7 +148,7 @@ class Answer {
     /**
      * Registers the files of a folder as a stream, in the order of their names.
      *
-     * <p>Flink's own table of files reads them in any order, so most rows would come too late.
+     * <p>Flink's own table of files reads them in any order, so rows could come too late.
      */
     private static void register(
             StreamExecutionEnvironment environment,
