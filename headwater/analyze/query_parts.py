@@ -77,7 +77,7 @@ def optional_before(select: exp.Select) -> bool:
 
 def optional(select: exp.Select) -> list[bool]:
     """Return for each FROM item whether an outer join can leave it NULL."""
-    found = [False]
+    found = [False] if select.args.get("from_") is not None else []
     for join in select.args.get("joins") or []:
         if join.side in ("RIGHT", "FULL"):
             found = [True] * len(found)

@@ -33,7 +33,7 @@ def predicates(root: exp.Expr | None) -> Iterator[exp.Expr]:
     stack = [root] if root is not None else []
     while stack:
         node = stack.pop()
-        if isinstance(node, exp.Exists) or (isinstance(node, exp.In) and node.args.get("query")):
+        if _is_predicate(node):
             yield node
             if isinstance(node, exp.In):
                 stack.append(node.this)
@@ -41,6 +41,12 @@ def predicates(root: exp.Expr | None) -> Iterator[exp.Expr]:
             yield node
         else:
             stack.extend(node.iter_expressions())
+
+
+def _is_predicate(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Exists):
+        return isinstance(node.this, exp.Query)
+    return isinstance(node, exp.In) and node.args.get("query") is not None
 
 
 def query_of(predicate: exp.Expr) -> exp.Query:

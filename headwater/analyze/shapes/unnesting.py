@@ -63,7 +63,7 @@ def make_plain(node: exp.Unnest, join: exp.Join | None) -> None:
         join: what it stands in, changed in place; None if it begins FROM.
     """
     given = [item.copy() for item in node.expressions]
-    if any(t.is_unknown(type_of(item)) for item in given):
+    if any(type_of(item).this not in (t.Type.ARRAY, t.Type.MAP) for item in given):
         return
     found = given
     if join is not None and join.side == "LEFT":

@@ -225,7 +225,7 @@ def _refuse_function(func: exp.Func, report: Diagnostics) -> exp.DataType:
     else:
         name = f.written_name(func)
         if name in f.names():  # the word of the dialect, not what Trino would print
-            name = func.sql_name().lower() if func.sql_name().lower() != name else name
+            name = func.name.lower() if isinstance(func, exp.Anonymous) else func.sql_name().lower()
         hint = hint_for(func, name, report.functions)
         what = "does not exist" if isinstance(func, exp.Anonymous) else "is not in the language"
         report.add("UNKNOWN_FUNCTION", f"function {name} {what}", func, hint)

@@ -101,12 +101,10 @@ def _unsupported(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     if isinstance(node, exp.WithinGroup):
         report.not_yet("WITHIN GROUP", node, "use approx_percentile(x, 0.5)")
     else:
-        report.add(
-            "UNSUPPORTED_SYNTAX",
-            f"{_words(node)} is not part of the language",
-            node,
-            "write it with the operators and functions of Trino SQL",
-        )
+        hint = "write it with the operators and functions of Trino SQL"
+        if isinstance(node, exp.Any):
+            hint = "write bool_or(x), or a comparison: x = ANY (…)"
+        report.add("UNSUPPORTED_SYNTAX", f"{_words(node)} is not part of the language", node, hint)
     return t.UNKNOWN
 
 
@@ -165,13 +163,21 @@ def _in(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 
 
 def _output_type(query: exp.Expr) -> exp.DataType:
-    """The type of the first column of a bound query."""
-    return type_of(union_branches(query)[0].selects[0].unalias())
+    """The type of the first column of a bound query; unknown if its FROM is refused."""
+    first = next(iter(union_branches(query)[0].selects), None)
+    return t.UNKNOWN if first is None else type_of(first.unalias())
+
+
+def _exists(node: exp.Expr, report: Diagnostics) -> exp.DataType:
+    # sqlglot 30 reads exists(array, lambda) of Spark as the same node
+    return t.BOOLEAN if isinstance(node.this, exp.Query) else _call(node, report)
 
 
 def _compare_with(node: exp.Expr, query: exp.Expr, report: Diagnostics) -> None:
     """Bring the value before IN and the column of its subquery to one type."""
     left, kind = type_of(node.this), _output_type(query)
+    if any(not branch.selects for branch in union_branches(query)):
+        return  # its FROM is refused
     common = t.common_type([left, kind])
     members = [branch.selects[0].unalias() for branch in union_branches(query)]
     if common is None or (not t.is_read_alike(kind, common) and not is_union_all(query)):
@@ -302,7 +308,7 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Order: _same,
     exp.IgnoreNulls: ignore_nulls,
     exp.Window: over,
-    exp.Exists: lambda node, report: t.BOOLEAN,
+    exp.Exists: _exists,
     exp.Select: lambda node, report: _output_type(node),
     exp.Subquery: lambda node, report: _output_type(node),
     exp.Neg: negative,

@@ -56,6 +56,8 @@ def waiting_lambda(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         node: a lambda.
     """
     function = FUNCTIONS.get(type(node.parent)) if node.parent is not None else None
+    if isinstance(node.parent, (exp.Anonymous, exp.Exists)) and function is None:
+        return t.UNKNOWN  # the function itself is refused
     if function is None or "lambda" not in function.params:
         report.not_yet("a lambda here", node.this, "filter(x, …), transform(x, …) take one")
     return t.UNKNOWN

@@ -52,6 +52,8 @@ def give_trinos_meaning(statement: exp.Expr, dialect: str) -> None:
             node.replace(changed)
             place = {key: value for key, value in node.meta.items() if key != GIVEN}
             changed.meta.update(place)
+            if isinstance(changed, exp.Anonymous):  # a name of Trino's
+                changed.meta.pop(DIALECT, None)
 
 
 # -- NULL among arguments
@@ -245,7 +247,11 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.TryCast: _strict,
         exp.DataType: _unsized(10, 0),
         exp.Div: _error_by_zero,
-        exp.Anonymous: times.part_called(times.parts(1)),
+        exp.Anonymous: times.part_called(
+            times.parts(1), functions.called_otherwise({"forall": "all_match"})
+        ),
+        exp.Exists: functions.any_element,
+        exp.Any: functions.any_row,
         exp.Extract: times.parts(1),
         exp.StrToTime: times.read,
         exp.TimestampDiff: times.elapsed,

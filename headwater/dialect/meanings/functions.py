@@ -6,7 +6,7 @@ not say enough about is left to the binder, which refuses it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
@@ -30,6 +30,38 @@ def named(name: str, *keys: str) -> Meaning:
         return exp.Anonymous(this=name, expressions=given)
 
     return call
+
+
+def called_otherwise(names: Mapping[str, str]) -> Meaning:
+    """Calls that sqlglot has no node for, under Trino's names.
+
+    Args:
+        names: Trino's names by those of the dialect, lower case.
+    """
+
+    def call(node: exp.Expr) -> exp.Expr:
+        name = names.get(str(node.this).lower())
+        return exp.Anonymous(this=name, expressions=node.expressions) if name else node
+
+    return call
+
+
+def any_element(node: exp.Expr) -> exp.Expr:
+    """``exists(array, lambda)``, which sqlglot reads as the same node as ``EXISTS (query)``."""
+    condition = node.args.get("expression")
+    if condition is None:
+        return node
+    given = [node.this.copy(), condition.copy()]
+    return exp.Anonymous(this="any_match", expressions=given)
+
+
+def any_row(node: exp.Expr) -> exp.Expr:
+    """``any(x)`` as an aggregate; behind a comparison it stands for the values compared with."""
+    around = node.parent
+    compares = isinstance(around, exp.Binary) and not isinstance(around, exp.Connector)
+    if isinstance(node.this, exp.Query) or (compares and node.arg_key == "expression"):
+        return node
+    return exp.LogicalOr(this=node.this.unnest().copy())
 
 
 def beginning(node: exp.Expr) -> exp.Expr:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from itertools import chain
-from typing import cast
 
 from sqlglot import exp
 
@@ -104,7 +103,8 @@ def function_name(node: exp.Expr) -> str:
         return function.name
     if isinstance(node, exp.Anonymous):
         return str(node.name).lower()
-    return NODES.get(type(node)) or cast(exp.Func, node).sql_name().lower()
+    own = node.sql_name() if isinstance(node, exp.Func) else node.key
+    return NODES.get(type(node)) or own.lower()
 
 
 def written_name(node: exp.Func) -> str:
