@@ -50,7 +50,7 @@ class HeadwaterGenerator(RowPatternGenerator):
         syntax.AdaptiveWatermark: lambda self, e: self.adaptivewatermark_sql(e),
         syntax.OptionClause: lambda self, e: self.option_sql(e),
         syntax.CreateStreamingView: lambda self, e: self.createstreamingview_sql(e),
-        syntax.ViewColumn: lambda self, e: f"{self.sql(e, 'this')} {self._comment(e)}",
+        syntax.ViewColumn: lambda self, e: f"{self.sql(e, 'this')} {self._comment(e)}".rstrip(),
         syntax.ViewConstraint: lambda self, e: self.viewconstraint_sql(e),
         syntax.LateRowsClause: lambda self, e: self.laterows_sql(e),
         syntax.StartFromClause: lambda self, e: self.startfrom_sql(e),

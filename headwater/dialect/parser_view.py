@@ -125,10 +125,12 @@ class ViewParser(DdlParser, ClauseParser):
     def _parse_view_column(self) -> ViewColumn:
         start, near = self._curr, self._nearest_words(("PRIMARY KEY", "CONSTRAINT"))
         name = self._column_name()
+        if self._curr.token_type in (TokenType.COMMA, TokenType.R_PAREN):
+            return ViewColumn(this=name)
         if not self._match_words("COMMENT"):
             if near:
                 self.fail_near(start, f"did you mean {near}?")
-            self.fail_near(hint="expected COMMENT '…' here; columns come from the query")
+            self.fail_near(hint="expected COMMENT '…' here; types come from the query")
         return ViewColumn(this=name, comment=self._text("a comment"))
 
     def _parse_view_constraint(self, start: Token) -> ViewConstraint:

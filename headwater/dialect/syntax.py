@@ -104,9 +104,9 @@ class CreateStreamingView(exp.Expression):
 
 
 class ViewColumn(exp.Expression):
-    """``name COMMENT 'text'`` of a view's list; ``comment`` is a str."""
+    """``name [COMMENT 'text']`` of a view's list; ``comment`` is a str."""
 
-    arg_types = {"this": True, "comment": True}
+    arg_types = {"this": True, "comment": False}
 
 
 class ViewConstraint(exp.Expression):

@@ -5,8 +5,6 @@ In: the statement and the catalog of what it may read. Out: a view with a bound 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 
 from sqlglot import exp
@@ -18,8 +16,9 @@ from headwater.analyze.bind.ordering import limited_unions
 from headwater.analyze.bind.query import QueryBinder
 from headwater.analyze.connectors.options import bind_options
 from headwater.analyze.connectors.registry import VIEW_OPTIONS
-from headwater.analyze.definitions import Catalog, Emit, Field, LateRows, OnError, View
-from headwater.analyze.diagnostics import Diagnostics, did_you_mean
+from headwater.analyze.ddl.column_lists import name_columns, tell_apart, without_comments
+from headwater.analyze.definitions import Catalog, Emit, LateRows, OnError, View
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.rules import bound_rules, syntax_rules
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.contract import Checked
@@ -71,6 +70,7 @@ def bind_view(
     without_tuples(query, report)
     without_percentiles(query, report)
     without_zones(query, report)
+    tell_apart(statement, query)
     query = limited_unions(expand_grouping_sets(query, report))
     late, on_error = _late_rows(statement, report), _on_error(statement)
     emit = Emit(statement.args["emit"]) if statement.args.get("emit") else None
@@ -84,11 +84,14 @@ def bind_view(
     fields = binder.bind(query)
     if report.errors or binder.tainted:
         return None
+    fields = name_columns(statement, query, fields, report)
+    if report.errors:
+        return None
     only_allowed(query, report)
     view = View(
         name=statement.this.name,
         query=query,
-        fields=_commented(statement, fields, report),
+        fields=fields,
         inputs=tuple(binder.inputs),
         emit=emit,
         late=late,
@@ -120,28 +123,10 @@ def _reads_all(query: exp.Query) -> bool:
     return any(item.is_star for part in query.find_all(exp.Select) for item in part.expressions)
 
 
-def _commented(
-    statement: syntax.CreateStreamingView, fields: Sequence[Field], report: Diagnostics
-) -> tuple[Field, ...]:
-    """Give columns the comments that the view itself has for them."""
-    names = [field.name for field in fields]
-    own: dict[str, str] = {}
-    for column in statement.args.get("columns") or []:
-        if column.name not in names:
-            hint = did_you_mean(column.name, names, "columns")
-            message = f'column "{column.name}" is not in the SELECT'
-            report.add("UNKNOWN_COLUMN", message, column.this, hint)
-        elif column.name in own:
-            message = f'column "{column.name}" is listed twice'
-            report.add("DUPLICATE_COLUMN", message, column.this, "remove one of them")
-        own[column.name] = column.text("comment")
-    return tuple(replace(each, comment=own.get(each.name, each.comment)) for each in fields)
-
-
 def _without_comments(statement: syntax.CreateStreamingView) -> syntax.CreateStreamingView:
     bare = statement.copy()
     bare.set("comment", None)
-    bare.set("columns", None)
+    bare.set("columns", without_comments(statement.args.get("columns") or []) or None)
     return bare
 
 

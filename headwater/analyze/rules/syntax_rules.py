@@ -123,6 +123,9 @@ def names_given(statement: syntax.CreateStreamingView, report: Diagnostics) -> N
 
     They end up in the SQL of three engines; the system's own names begin with ``_``.
     """
+    for column in statement.args.get("columns") or []:
+        if column.args.get("comment") is None:  # it names a column anew
+            check_name(report, column.name, column.this, "column", words=True)
     for node in statement.expression.find_all(exp.Alias, exp.TableAlias):
         if isinstance(node.parent, exp.Values) and node.name.startswith("_"):
             continue  # named by sqlglot

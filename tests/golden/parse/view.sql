@@ -94,6 +94,11 @@ CREATE STREAMING VIEW v (PRIMARY KEY (a), B comment 'it''s b', a COMMENT '', "co
 --- prints
 CREATE STREAMING VIEW v (b COMMENT 'it''s b', a COMMENT '', "comment" COMMENT 'a word', PRIMARY KEY (a)) COMMENT 'v' AS SELECT a, b, comment FROM t
 
+--- names of columns
+create streaming view v (A, b comment 'x', primary key (a)) as select x, y from t
+--- prints
+CREATE STREAMING VIEW v (a, b COMMENT 'x', PRIMARY KEY (a)) AS SELECT x, y FROM t
+
 --- comments of columns over several lines
 CREATE STREAMING VIEW v (
   a COMMENT 'first',

@@ -231,12 +231,12 @@ CREATE STREAMING VIEW v WITH (dialect = 'sprak') AS SELECT a FROM t
 --   hint: did you mean spark?
 
 ---
-CREATE STREAMING VIEW v (a, b) AS SELECT a FROM t
+CREATE STREAMING VIEW v (a, b c) AS SELECT a FROM t
 --- fails
--- view.sql:1:27 SYNTAX_ERROR — syntax error at or near ","
---   CREATE STREAMING VIEW v (a, b) AS SELECT a FROM t
---                             ^
---   hint: expected COMMENT '…' here; columns come from the query
+-- view.sql:1:31 SYNTAX_ERROR — syntax error at or near "c"
+--   CREATE STREAMING VIEW v (a, b c) AS SELECT a FROM t
+--                                 ^
+--   hint: expected COMMENT '…' here; types come from the query
 
 ---
 CREATE STREAMING VIEW v (PRIMARY KY (a)) AS SELECT a FROM t
@@ -348,7 +348,7 @@ CREATE STREAMING VIEW v (a BIGINT COMMENT 'x') AS SELECT a FROM t
 -- view.sql:1:28 SYNTAX_ERROR — syntax error at or near "BIGINT"
 --   CREATE STREAMING VIEW v (a BIGINT COMMENT 'x') AS SELECT a FROM t
 --                              ^^^^^^
---   hint: expected COMMENT '…' here; columns come from the query
+--   hint: expected COMMENT '…' here; types come from the query
 
 ---
 CREATE STREAMING VIEW v (a COMMENT) AS SELECT a FROM t
