@@ -89,6 +89,8 @@ CASES: tuple[tuple[str, str, object], ...] = (
     ("trino postgres", "CAST(s AS VARCHAR(2))", "ab"),
     ("trino postgres spark duckdb", "CAST('-32768' AS SMALLINT) - 1", -32769),
     ("trino spark", "CAST(i AS TINYINT)", 7),
+    ("flink", "MAP['a', i, 'b', j]['b']", 2),
+    ("flink", "CARDINALITY(MAP[i, s])", 1),
     ("spark", "exists(array(i, j), x -> x > 6)", True),
     ("spark", "exists(array(j, n), x -> x > 6)", None),
     ("spark", "forall(array(i, j), x -> x > 6)", False),

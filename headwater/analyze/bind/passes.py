@@ -31,7 +31,7 @@ from headwater.analyze.bind.outputs import (
 from headwater.analyze.bind.over_groups import lift_groups
 from headwater.analyze.bind.placement import check_aggregates, check_windows
 from headwater.analyze.bind.relations import Binder, RelationBinder
-from headwater.analyze.bind.scope import Relation, knows, resolve
+from headwater.analyze.bind.scope import Relation, is_beyond, knows, resolve
 from headwater.analyze.bind.subqueries import bind_predicates
 from headwater.analyze.bind.windowing import (
     complete_window_keys,
@@ -132,7 +132,9 @@ def _resolve(binding: SelectBinding) -> None:
             if not isinstance(column.this, exp.Star) and not _inside_query(column, root):
                 around = outer and not knows(column, relations)
                 seen = around and knows(column, outer)
-                resolve(column, outer if seen else relations, binding.report)
+                read = outer if seen else relations
+                if not is_beyond(column, read, binding.binder.beyond, binding.report):
+                    resolve(column, read, binding.report)
     if group := binding.select.args.get("group"):
         group.set("expressions", list(dict.fromkeys(group.expressions)))  # a and t.a are one key
 

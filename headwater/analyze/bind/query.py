@@ -33,6 +33,7 @@ class QueryBinder:
         report: where errors go.
         inputs: what the query reads, in order of first use (the values are unused).
         tainted: whether it reads something broken, so that its result means nothing.
+        beyond: what the queries around read, if a subquery of an expression is being bound.
         below: gives the query to read in place of a view, if there is one.
     """
 
@@ -49,6 +50,7 @@ class QueryBinder:
         self.below = below
         self.inputs: dict[str, None] = {}
         self.tainted = False
+        self.beyond: Sequence[Relation] = ()
         self._outer: Sequence[Relation] = ()
         self._bases: dict[int, tuple[exp.Select, Relation]] = {}
 
@@ -121,8 +123,9 @@ class QueryBinder:
     def bind_within(self, around: Sequence[Relation], query: exp.Query) -> tuple[Field, ...]:
         """Bind a subquery of an expression, which may name columns of the SELECT around it."""
         outer, self._outer = self._outer, around
+        beyond, self.beyond = self.beyond, (*self.beyond, *around)
         fields = self.bind(query, named=False)
-        self._outer = outer
+        self._outer, self.beyond = outer, beyond
         return fields
 
 

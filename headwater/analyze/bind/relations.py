@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from headwater.analyze.bind.from_subqueries import COMMA
 from headwater.analyze.bind.lateral import flatten
-from headwater.analyze.bind.scope import Relation, as_fields, knows, resolve
+from headwater.analyze.bind.scope import Relation, as_fields, is_beyond, knows, resolve
 from headwater.analyze.bind.windowing import window_fields
 from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
@@ -48,6 +48,7 @@ class Binder(Protocol):
     report: Diagnostics
     inputs: dict[str, None]
     tainted: bool
+    beyond: Sequence[Relation]
     below: Callable[[View], exp.Query | None]
 
     def bind(self, query: exp.Expr, *, named: bool = True) -> tuple[Field, ...]:
@@ -192,7 +193,7 @@ class RelationBinder:
                 hint = "write CROSS JOIN instead of the comma"
                 self.report.add("UNKNOWN_COLUMN", message, column, hint)
                 column.type = t.UNKNOWN
-            else:
+            elif not is_beyond(column, visible, self.binder.beyond, self.report):
                 resolve(column, visible, self.report)
         infer(wrapper, self.report)
         expect_boolean(wrapper.this, "ON", self.report)
@@ -327,7 +328,8 @@ class RelationBinder:
         alias = node.alias or f"_q{len(self.relations) + 1}"
         wrapper = exp.Tuple(expressions=[item.copy() for item in node.expressions])
         for column in list(wrapper.find_all(exp.Column)):
-            resolve(column, self.relations, self.report)
+            if not is_beyond(column, self.relations, self.binder.beyond, self.report):
+                resolve(column, self.relations, self.report)
         for item in wrapper.expressions:
             infer(item, self.report)
         node.set("expressions", wrapper.expressions)

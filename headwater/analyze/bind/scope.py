@@ -15,7 +15,7 @@ from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.failing.bounds import BOUND
 from headwater.analyze.typing import types as t
-from headwater.dialect.vocabulary import is_system_column
+from headwater.dialect.vocabulary import UNITS, is_system_column
 
 NULLABLE = "nullable"
 """Key of ``Column.meta``: whether a resolved column can be NULL."""
@@ -63,6 +63,28 @@ def knows(column: exp.Column, relations: Sequence[Relation]) -> bool:
     if len(parts) > 1 and parts[0] in by_alias:
         return True
     return any(parts[0] in each.fields and parts[0] not in each.hidden for each in relations)
+
+
+def is_beyond(
+    column: exp.Column,
+    relations: Sequence[Relation],
+    beyond: Sequence[Relation],
+    report: Diagnostics,
+) -> bool:
+    """Refuse a column that only a query around has, where none can be read; return whether it is.
+
+    Args:
+        relations: what can be read here.
+        beyond: what the queries around read.
+    """
+    if any(each.broken for each in relations) or knows(column, relations):
+        return False
+    if not knows(column, beyond):
+        return False
+    words = "a column of a query around, in FROM, in ON or two levels below it"
+    report.not_yet(words, column, "write it as a join, or make the subquery a view of its own")
+    column.type = t.UNKNOWN
+    return True
 
 
 def resolve(column: exp.Column, relations: Sequence[Relation], report: Diagnostics) -> None:
@@ -139,8 +161,17 @@ def _unknown(
     fields = [known for relation in relations for known in relation.fields]
     known = [known for known in fields if not is_system_column(known)]
     where = f' in "{relations[0].alias}"' if len(relations) == 1 else ""
-    hint = did_you_mean(name, known, "columns")
+    hint = _meant(column, name) or did_you_mean(name, known, "columns")
     report.add("UNKNOWN_COLUMN", f'column "{name}" does not exist{where}', column, hint)
+
+
+def _meant(column: exp.Column, name: str) -> str:
+    """Return a hint for a word that other systems do not read as a column."""
+    if isinstance(column.parent, exp.Func) and name.upper() in UNITS:
+        return f"a unit is a text: date_trunc('{name}', x), date_diff('{name}', from, to)"
+    if isinstance(column.parent, exp.Bracket) and name == "map":
+        return "write map(ARRAY[key, …], ARRAY[value, …])"
+    return ""
 
 
 def column_of(alias: str, field: Field) -> exp.Column:

@@ -154,6 +154,16 @@ def _json_value(node: exp.Expr) -> exp.Expr:
     return exp.Cast(this=found, to=kind) if kind else found
 
 
+def _entries_or_element(node: exp.Expr) -> exp.Expr:
+    """``MAP[key, value, …]``, which sqlglot takes for elements of a column; or an element."""
+    of, given = node.this, node.expressions
+    named = isinstance(of, exp.Column) and of.sql().lower() == "map"
+    if not named or len(given) % 2:
+        return functions.element(1, fails=False)(node)
+    sides = [exp.Array(expressions=[each.copy() for each in given[at::2]]) for at in (0, 1)]
+    return exp.Anonymous(this="map", expressions=sides)
+
+
 _CALLS: Mapping[str, Callable[[exp.Expr], exp.Expr]] = {
     "split_index": _part_of,
     "to_timestamp_ltz": _from_milliseconds,
@@ -162,7 +172,7 @@ _CALLS: Mapping[str, Callable[[exp.Expr], exp.Expr]] = {
 MEANINGS: Mapping[type[exp.Expr], Meaning] = {
     exp.Anonymous: _called,
     exp.UnixToTime: _from_seconds,
-    exp.Bracket: functions.element(1, fails=False),
+    exp.Bracket: _entries_or_element,
     exp.DayOfWeek: functions.day_of_week(1),
     exp.Extract: times.parts(1),
     exp.Floor: times.rounded_down,
