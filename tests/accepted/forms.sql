@@ -8,6 +8,7 @@ CREATE TABLE y (id BIGINT, k VARCHAR, v BIGINT, ts TIMESTAMP, WATERMARK FOR ts A
 
 -- FROM with commas
 --: ok
+SELECT id, (r).*, (t.r).* FROM t;
 SELECT id, CAST(NULL AS ROW(p BIGINT, q VARCHAR)) AS l FROM t;
 SELECT k, any_value(v) AS a FROM t GROUP BY k;
 SELECT id FROM t WHERE (f);

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import Relation
+from headwater.analyze.bind.scope import Relation, knows, resolve
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.failing.bounds import bound_of
@@ -20,7 +20,7 @@ from headwater.analyze.typing.nullable import nullable
 from headwater.dialect.vocabulary import is_system_column, unnamed_column
 
 _OF_STAR = "of_star"
-"""Key of ``Column.meta``: whether the column is one of those that ``*`` stands for."""
+"""Key of ``meta`` of what ``*`` stands for: the name of the relation or row that it is of."""
 
 
 def expand_stars(select: exp.Select, relations: Sequence[Relation], report: Diagnostics) -> None:
@@ -29,11 +29,47 @@ def expand_stars(select: exp.Select, relations: Sequence[Relation], report: Diag
     for item in select.expressions:
         if isinstance(item, exp.Star):
             items += _listed(item, _columns_of(relations), report)
+        elif row := _row_of_star(item, relations):
+            items += _fields_of_row(row, relations, report)
         elif isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
             items += _listed(item.this, _star_of(item, relations, report), report)
         else:
             items.append(item)
     select.set("expressions", items)
+
+
+def _row_of_star(item: exp.Expr, relations: Sequence[Relation]) -> exp.Column | None:
+    """Return the column whose fields ``(r).*`` shows, or ``r.*`` if no relation has that name."""
+    if isinstance(item, exp.Dot) and isinstance(item.expression, exp.Star):
+        row = item.this.unnest()
+        return row if isinstance(row, exp.Column) else None
+    if not isinstance(item, exp.Column) or not isinstance(item.this, exp.Star):
+        return None
+    if any(each.alias == item.table for each in relations):
+        return None
+    row = exp.column(item.args.get("table"), table=item.args.get("db"))
+    row.meta.update(item.meta)
+    return row if knows(row, relations) and not any(item.this.args.values()) else None
+
+
+def _fields_of_row(
+    row: exp.Column, relations: Sequence[Relation], report: Diagnostics
+) -> list[exp.Expr]:
+    found = exp.Paren(this=row.copy())
+    errors = len(report.errors)
+    resolve(found.this, relations, report)
+    kind = type_of(found.this)
+    if kind.this is not t.Type.STRUCT:
+        if len(report.errors) == errors and not t.is_unknown(kind):
+            message = f"* needs a row, not {t.sql_type(kind)}"
+            report.add("TYPE_CLASH", message, row, "select the column without .*")
+        return []
+    items: list[exp.Expr] = []
+    for field in kind.expressions:
+        item = exp.Dot(this=exp.Paren(this=row.copy()), expression=exp.to_identifier(field.name))
+        item.meta[_OF_STAR] = row.name
+        items.append(item)
+    return items
 
 
 def _listed(star: exp.Star, columns: list[exp.Expr], report: Diagnostics) -> list[exp.Expr]:
@@ -68,7 +104,7 @@ def _columns_of(relations: Sequence[Relation]) -> list[exp.Expr]:
         for name in relation.fields:
             if not is_system_column(name) and name not in relation.hidden:
                 column = exp.column(name, table=relation.alias)
-                column.meta[_OF_STAR] = True
+                column.meta[_OF_STAR] = relation.alias
                 found.append(column)
     return found
 
@@ -77,14 +113,14 @@ def name_outputs(select: exp.Select, named: bool, report: Diagnostics) -> None:
     """Make every output an alias; a UNION ALL takes the names of its first SELECT.
 
     An expression without a name gets Trino's, ``_col0`` for the first output. If ``*`` shows a name
-    twice, the later column also bears the name of its relation: ``u_id``.
+    twice, the later column also bears the name of its relation or row: ``u_id``.
     """
     given = {name for item in select.expressions if (name := written_name(item))}
     seen: set[str] = set()
     items: list[exp.Expr] = []
     for at, item in enumerate(select.expressions):
         name = written_name(item) or (unnamed_column(at) if named else "_unnamed")
-        longer = f"{item.text('table')}_{name}"
+        longer = f"{item.meta.get(_OF_STAR)}_{name}"
         if item.meta.get(_OF_STAR) and name in seen and longer not in given:
             name = longer
             given.add(name)
