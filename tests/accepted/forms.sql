@@ -81,9 +81,10 @@ SELECT id FROM t WHERE k IN (SELECT u.x FROM UNNEST(split('a,b', ',')) AS u(x));
 SELECT q.x FROM (SELECT u.x FROM UNNEST(split('a,b', ',')) AS u(x)) q;
 SELECT q.x, t.id FROM (SELECT u.x FROM UNNEST(split('a,b', ',')) AS u(x)) q JOIN t ON t.k = q.x;
 SELECT u.x FROM UNNEST(split('a,b', ',')) AS u(x) UNION ALL SELECT k FROM t;
---: UNKNOWN_TABLE
+--: NOT_YET
 SELECT id FROM t WHERE EXISTS (SELECT 1 FROM UNNEST(t.xs) AS u(x) WHERE u.x = 3);
 SELECT id FROM t WHERE EXISTS (SELECT 1 FROM b CROSS JOIN UNNEST(t.xs) AS u(x) WHERE u.x = b.id);
+--: UNKNOWN_TABLE
 SELECT id, l.n FROM t CROSS JOIN LATERAL (SELECT count(*) AS n FROM UNNEST(t.xs) AS u(x)) AS l;
 --: UNKNOWN_TABLE, NOT_YET
 SELECT id, l.n FROM t CROSS JOIN LATERAL (SELECT u.x AS n FROM UNNEST(t.xs) AS u(x)) AS l;

@@ -47,7 +47,7 @@ def _row_of_star(item: exp.Expr, relations: Sequence[Relation]) -> exp.Column | 
         return None
     if any(each.alias == item.table for each in relations):
         return None
-    row = exp.column(item.args.get("table"), table=item.args.get("db"))
+    row = exp.column(item.args["table"], table=item.args.get("db"))
     row.meta.update(item.meta)
     return row if knows(row, relations) and not any(item.this.args.values()) else None
 
