@@ -1,5 +1,6 @@
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import org.apache.flink.table.api.EnvironmentSettings;
 import org.apache.flink.table.api.TableEnvironment;
 
@@ -16,7 +17,8 @@ class Ask {
 
     private static String answer(TableEnvironment flink, String query) {
         try (var rows = flink.executeSql(query).collect()) {
-            return String.valueOf(rows.next().getField(0));
+            var value = rows.next().getField(0);
+            return value instanceof Object[] list ? Arrays.deepToString(list) : String.valueOf(value);
         } catch (Exception failure) {
             return "ERROR " + String.valueOf(failure.getMessage()).lines().findFirst().orElse("");
         }

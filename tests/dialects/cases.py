@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 
 COLUMNS: Mapping[str, str] = {
@@ -21,6 +21,11 @@ COLUMNS: Mapping[str, str] = {
     "ts": "TIMESTAMP '2026-11-29 10:00:00'",  # a Sunday
 }
 """The columns of the row, as every engine reads them."""
+
+
+def _at(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
 
 CASES: tuple[tuple[str, str, object], ...] = (
     ("postgres spark duckdb snowflake bigquery", "ts >= '2026-11-29'", True),
@@ -121,7 +126,80 @@ CASES: tuple[tuple[str, str, object], ...] = (
     ("spark", """get_json_object('{"a": "x"}', '$.a')""", "x"),
     ("trino", """json_extract_scalar('{"a": 7}', '$.a' ERROR ON ERROR)""", "7"),
     ("trino", "json_extract_scalar('no JSON', '$.a')", None),
+    ("flink", "concat('[', trim('\t a '), ']')", "[\t a]"),
+    ("flink", "ltrim('xyax', 'xy') || rtrim('ayx', 'xy')", "axa"),
+    ("flink", "btrim('xax', 'x') || btrim(' b ')", "ab"),
+    ("flink", "replace(s, 'b', substr(s, 9))", "ac"),
+    ("flink", "endswith(s, 'bc')", True),
+    ("flink", "chr(97)", "a"),
+    ("flink", "regexp_substr('a17', '[0-9]+')", "17"),
+    ("flink", "regexp_count('a1b22', '[0-9]+')", 2),
+    ("flink", "regexp_extract_all('a1b22', '([a-z])[0-9]+')", ["a", "b"]),
+    ("flink", "regexp_extract_all('a1b22', '([a-z])[0-9]+', 0)", ["a1", "b22"]),
+    ("flink", "extract(week FROM DATE '2027-01-01')", 53),
+    ("flink", "extract(isoyear FROM DATE '2027-01-01')", 2026),
+    ("flink", "week(ts)", 48),
+    ("flink", "dayofmonth(ts)", 29),
+    ("flink", "listagg(s)", "abc"),
     # what Flink 2.3 answered
+    ("flink", "EXTRACT(EPOCH FROM TIMESTAMP '1969-12-31 23:59:58.500')", -1),
+    ("flink", "EXTRACT(MILLISECOND FROM TIMESTAMP '2026-11-29 10:00:01.678')", 678),
+    ("flink", "ARRAY_JOIN(ARRAY['a', u, 'b'], '-')", "a-b"),
+    ("flink", "ARRAY_JOIN(ARRAY['a', u, 'b'], '-', 'x')", "a-x-b"),
+    ("flink", "ARRAY_DISTINCT(ARRAY[2, 1, 2, n, n])", [2, 1, None]),
+    ("flink", "ARRAY_SORT(ARRAY[3, n, 1])", [None, 1, 3]),
+    ("flink", "ARRAY_SORT(ARRAY[3, n, 1], TRUE, FALSE)", [1, 3, None]),
+    ("flink", "ARRAY_MAX(ARRAY[3, n, 1]) + ARRAY_MIN(ARRAY[3, n, 1])", 4),
+    ("flink", "ARRAY_POSITION(ARRAY[3, n, 1], 9)", 0),
+    ("flink", "ARRAY_REMOVE(ARRAY[3, n, 1, 3], 3)", [None, 1]),
+    ("flink", "ARRAY_REMOVE(ARRAY[3, n, 1], n)", [3, 1]),
+    ("flink", "ARRAY_UNION(ARRAY[2, 1], ARRAY[3, n, 2])", [2, 1, 3, None]),
+    ("flink", "ARRAY_EXCEPT(ARRAY[2, 1, 2, n], ARRAY[1])", [2, None]),
+    ("flink", "ARRAY_INTERSECT(ARRAY[2, 1, 2, n], ARRAY[3, 2])", [2]),
+    ("flink", "ARRAY_CONTAINS(ARRAY[2, n], 1)", False),
+    ("flink", "ARRAY_CONTAINS(ARRAY[2, n], n)", True),
+    ("flink", "ARRAY_CONTAINS(ARRAY[2, 1], n)", False),
+    ("flink", "ARRAY_CONCAT(ARRAY[1], ARRAY[2], ARRAY[3])", [1, 2, 3]),
+    ("flink", "ARRAY_APPEND(ARRAY_PREPEND(ARRAY[1], 2), 3)", [2, 1, 3]),
+    ("flink", "ARRAY_SLICE(ARRAY[1, 2, 3], 2)", [2, 3]),
+    ("flink", "ARRAY_SLICE(ARRAY[1, 2, 3], 0, 2)", [1, 2]),
+    ("flink", "ARRAY_SLICE(ARRAY[1, 2, 3], 3, 2)", []),
+    ("flink", "SPLIT('a,,b', ',')", ["a", "", "b"]),
+    ("flink", "SPLIT('', ',')", []),
+    ("flink", "MAP['b', 1, 'a', 2]['a'] + CARDINALITY(MAP['b', 1])", 3),
+    ("flink", "MAP_KEYS(MAP['b', 1])", ["b"]),
+    ("flink", "MAP_VALUES(MAP['b', 1])", [1]),
+    ("flink", "TO_BASE64('å')", "w6U="),
+    ("flink", "FROM_BASE64('w6U=')", "å"),
+    ("flink", "HEX('az') || DECODE(ENCODE('å', 'UTF-8'), 'UTF-8')", "617Aå"),
+    ("flink", "URL_DECODE(URL_ENCODE('a b/å'))", "a b/å"),
+    ("flink", "URL_DECODE('a%2')", None),
+    ("flink", "TRANSLATE3('2,50', ',', '.')", "2.50"),
+    ("flink", "TRIM(LEADING 'x' FROM 'xxax')", "ax"),
+    ("flink", "CAST(TO_TIMESTAMP('2026-1-2 3:4:5') AS DATE)", date(2026, 1, 2)),
+    ("flink", "EXTRACT(HOUR FROM TO_TIMESTAMP('2026-01-02 03:04:05.678'))", 3),
+    ("flink", "TO_TIMESTAMP('2026-01-02')", _at("2026-01-02")),
+    ("flink", "TO_TIMESTAMP('2026-01-01 10:00:00.1239')", _at("2026-01-01 10:00:00.123")),
+    ("flink", "TO_TIMESTAMP('2026-01-02 03:04')", None),
+    ("flink", "TO_TIMESTAMP('2026-13-01 00:00:00')", None),
+    ("flink", "TO_TIMESTAMP(s)", None),
+    ("flink", "TO_TIMESTAMP('2.1.2026 03:04', 'd.M.yyyy HH:mm')", _at("2026-01-02 03:04")),
+    ("flink", "TO_TIMESTAMP('20260102', 'yyyyMMdd')", _at("2026-01-02")),
+    ("flink", "TO_TIMESTAMP('2026-05T', 'yyyy-MM''T''')", _at("2026-05-01")),
+    ("flink", "TO_TIMESTAMP('2.1.2026', 'dd.MM.yyyy')", None),
+    ("flink", "EXTRACT(HOUR FROM TO_TIMESTAMP_LTZ(1767322800, 0))", 3),
+    ("flink", "FLOOR(ts TO WEEK)", _at("2026-11-29")),
+    ("flink", "FLOOR(DATE '2026-11-28' TO WEEK)", date(2026, 11, 22)),
+    ("flink", "CEIL(ts TO DAY)", _at("2026-11-30")),
+    ("flink", "CEIL(ts TO HOUR)", _at("2026-11-29 10:00")),
+    ("flink", "CEIL(ts TO WEEK)", _at("2026-11-29")),
+    ("flink", "CEIL(DATE '2026-11-25' TO WEEK)", date(2026, 11, 29)),
+    ("flink", "CEIL(DATE '2026-11-01' TO MONTH)", date(2026, 11, 1)),
+    ("flink", "CEIL(TIMESTAMP '2026-11-01 10:00:00' TO MONTH)", _at("2026-11-01")),
+    ("flink", "CEIL(DATE '2026-10-01' TO QUARTER)", date(2027, 1, 1)),
+    ("flink", "CEIL(ts TO YEAR)", _at("2027-01-01")),
+    ("flink", "LPAD('7', 3, '0') || RPAD('7', 3, '.')", "0077.."),
+    ("flink", "E() > PI() - 1", True),
     ("flink", "i / j", 3),
     ("flink", "-i % j", -1),
     ("flink", "AVG(x)", 2.5),

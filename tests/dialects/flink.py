@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -38,6 +39,10 @@ def written(value: object) -> str:
     """Return a value as Flink prints it."""
     if value is None:
         return "null"
+    if isinstance(value, list):
+        return f"[{', '.join(map(written, value))}]"
+    if isinstance(value, datetime):  # Java leaves out seconds of 0
+        return value.isoformat(timespec="milliseconds" if value.microsecond else "minutes")
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

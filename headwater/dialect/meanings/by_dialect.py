@@ -51,9 +51,9 @@ def give_trinos_meaning(statement: exp.Expr, dialect: str) -> None:
         if changed is not node:
             node.replace(changed)
             place = {key: value for key, value in node.meta.items() if key != GIVEN}
+            if isinstance(changed, exp.Anonymous):  # a call of Trino's function
+                place.pop(DIALECT, None)
             changed.meta.update(place)
-            if isinstance(changed, exp.Anonymous):  # a name of Trino's
-                changed.meta.pop(DIALECT, None)
 
 
 # -- NULL among arguments
@@ -326,7 +326,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.RegexpReplace: words.references,
         exp.DataType: _unsized(38, 9),
         exp.Literal: _point_is_double,
-        exp.Extract: times.parts(1),
+        exp.Extract: times.parts(1, week="isoweek"),
         **dict.fromkeys(_BITS, _bits_in_order),
     },
     "flink": {**_EVERYWHERE, **_DIGESTS, **FLINK},

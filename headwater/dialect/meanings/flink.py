@@ -8,7 +8,7 @@ Each meaning is one that Flink 2.3 gave when it was asked. What wraps around the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import build_formatted_time
@@ -17,26 +17,32 @@ from sqlglot.dialects.trino import Trino
 from sqlglot.helper import seq_get
 from sqlglot.parsers.trino import TrinoParser
 
-from headwater.dialect.meanings import functions, times
+from headwater.dialect.meanings import arrays, flink_times, functions, times
 from headwater.dialect.meanings import text as words
 from headwater.dialect.meanings.text import Meaning
 
-_MILLISECONDS = "3"
-"""Digits of a second."""
 _SECONDS = "%Y-%m-%d %H:%M:%S"
+_ESCAPED = r"^(?:[^%]|%[0-9A-Fa-f]{2})*\z"
+"""What ``URL_DECODE`` can read."""
+
+
+_UNREAD = ("TO_CHAR", "REGEXP_EXTRACT_ALL")
+"""Functions of which sqlglot drops what is written."""
 
 
 class FlinkParser(TrinoParser):
     """Calls that Trino lacks, or reads otherwise."""
 
     FUNCTIONS = {
-        **{key: value for key, value in TrinoParser.FUNCTIONS.items() if key != "TO_CHAR"},
+        **{key: make for key, make in TrinoParser.FUNCTIONS.items() if key not in _UNREAD},
+        "ARRAY_SORT": lambda given: _sorted(given),
         "CHARACTER_LENGTH": exp.Length.from_arg_list,
         "DATE_FORMAT": build_formatted_time(exp.TimeToStr, "hive"),
         "MD5": exp.MD5.from_arg_list,
         "REGEXP": exp.RegexpLike.from_arg_list,
         "SHA1": exp.SHA.from_arg_list,
         "SHA256": lambda given: exp.SHA2(this=seq_get(given, 0), length=exp.Literal.number(256)),
+        "TRANSLATE3": TrinoParser.FUNCTIONS["TRANSLATE"],
         "TIMESTAMPADD": lambda given: _later(given),
         "TIMESTAMPDIFF": lambda given: _between(given),
     }
@@ -60,6 +66,14 @@ class Flink(Trino):
         }
 
 
+def _sorted(given: list[exp.Expr]) -> exp.Expr:
+    """``ARRAY_SORT(x[, upwards[, nulls first]])``; downwards, NULLs come last by default."""
+    keys = ("this", "expression", "nulls_first")
+    if not 0 < len(given) <= len(keys):
+        return exp.Anonymous(this="array_sort", expressions=given)
+    return exp.ArraySort(**dict(zip(keys, given, strict=False)))
+
+
 def _later(given: list[exp.Expr]) -> exp.Expr:
     """``TIMESTAMPADD(unit, n, time)``."""
     if len(given) != 3:
@@ -76,16 +90,8 @@ def _between(given: list[exp.Expr]) -> exp.Expr:
     return exp.TimestampDiff(this=end, expression=begin, unit=exp.var(unit.name.upper()))
 
 
-def _called(node: exp.Expr) -> exp.Expr:
-    """Functions that sqlglot has no node for."""
-    meaning = _CALLS.get(str(node.this).lower())
-    return meaning(node) if meaning else node
-
-
 def _part_of(node: exp.Expr) -> exp.Expr:
     """``SPLIT_INDEX(x, delimiter, n)``, which counts from 0; an empty text has no parts."""
-    if len(node.expressions) != 3:
-        return node
     value, delimiter, number = node.expressions
     if not (number.is_int and delimiter.is_string and delimiter.name):
         words.refuse(node, "SPLIT_INDEX takes a text and a number as written", "write them")
@@ -100,15 +106,6 @@ def _from_seconds(node: exp.Expr) -> exp.Expr:
         hint = "write DATE_FORMAT(TO_TIMESTAMP_LTZ(1000 * x, 3), 'yyyy-MM-dd')"
         words.refuse(node, "FROM_UNIXTIME takes seconds only", hint)
     return exp.TimeToStr(this=node.copy(), format=words.text(_SECONDS))
-
-
-def _from_milliseconds(node: exp.Expr) -> exp.Expr:
-    """``TO_TIMESTAMP_LTZ(milliseconds[, 3])``."""
-    count, *precision = node.expressions
-    if precision and precision[0].name != _MILLISECONDS:
-        words.refuse(node, "TO_TIMESTAMP_LTZ takes milliseconds", "write TO_TIMESTAMP_LTZ(x, 3)")
-    epoch = exp.cast(words.text("1970-01-01 00:00:00 UTC"), "TIMESTAMPTZ")
-    return exp.DateAdd(this=epoch, expression=count.copy(), unit=exp.var("MILLISECOND"))
 
 
 def _natural_logarithm(node: exp.Expr) -> exp.Expr:
@@ -154,33 +151,82 @@ def _json_value(node: exp.Expr) -> exp.Expr:
     return exp.Cast(this=found, to=kind) if kind else found
 
 
-def _entries_or_element(node: exp.Expr) -> exp.Expr:
-    """``MAP[key, value, …]``, which sqlglot takes for elements of a column; or an element."""
-    of, given = node.this, node.expressions
-    named = isinstance(of, exp.Column) and of.sql().lower() == "map"
-    if not named or len(given) % 2:
-        return functions.element(1, fails=False)(node)
-    sides = [exp.Array(expressions=[each.copy() for each in given[at::2]]) for at in (0, 1)]
-    return exp.Anonymous(this="map", expressions=sides)
+def _pieces(node: exp.Expr) -> exp.Expr:
+    """``REGEXP_EXTRACT_ALL``, by default of the first group."""
+    first = [] if len(node.expressions) > 2 else [exp.Literal.number(1)]
+    return arrays.call("regexp_extract_all", *node.expressions, *first)
 
 
-_CALLS: Mapping[str, Callable[[exp.Expr], exp.Expr]] = {
-    "split_index": _part_of,
-    "to_timestamp_ltz": _from_milliseconds,
+def _decoded(node: exp.Expr) -> exp.Expr:
+    """``URL_DECODE``, NULL of what it cannot read."""
+    value = node.expressions[0]
+    read = exp.RegexpLike(this=value.copy(), expression=words.text(_ESCAPED))
+    return exp.Case(ifs=[exp.If(this=read, true=arrays.call("url_decode", value))])
+
+
+def _element(node: exp.Expr) -> exp.Expr:
+    """``x[n]``, ``x[key]`` and ``MAP[key, value, …]``."""
+    return arrays.map_of(node) or functions.element(1, fails=False)(node)
+
+
+_CALLS: functions.Calls = {
+    "btrim": (1, 2, words.trimmed),
+    "map_from_arrays": (2, 2, lambda node: arrays.call("map", *node.expressions)),
+    "regexp_extract_all": (2, 3, _pieces),
+    "split_index": (3, 3, _part_of),
+    "to_timestamp": (1, 2, flink_times.read),
+    "to_timestamp_ltz": (1, 2, flink_times.from_epoch),
+    "url_decode": (1, 1, _decoded),
+}
+_SAME = ("array_union", "e", "map_values", "url_encode")
+"""Calls by name that mean what they mean in Trino."""
+
+_ARRAYS: Mapping[type[exp.Expr], Meaning] = {
+    exp.ArrayAppend: arrays.longer(first=False),
+    exp.ArrayConcat: arrays.joined,
+    exp.ArrayContains: arrays.holds,
+    exp.ArrayDistinct: functions.named("array_distinct", "this"),
+    exp.ArrayExcept: functions.named("array_except", "this", "expression"),
+    exp.ArrayIntersect: arrays.shared,
+    exp.ArrayMax: arrays.most("array_max"),
+    exp.ArrayMin: arrays.most("array_min"),
+    exp.ArrayPosition: functions.named("array_position", "this", "expression"),
+    exp.ArrayPrepend: arrays.longer(first=True),
+    exp.ArrayRemove: arrays.without,
+    exp.ArraySlice: arrays.from_to,
+    exp.ArraySort: arrays.nulls_first,
+    exp.ArrayToString: functions.named("array_join", "this", "expression", "null"),
+    exp.Bracket: _element,
+    exp.MapKeys: functions.named("map_keys", "this"),
+    exp.Split: arrays.parts,
 }
 
 MEANINGS: Mapping[type[exp.Expr], Meaning] = {
-    exp.Anonymous: _called,
-    exp.UnixToTime: _from_seconds,
-    exp.Bracket: _entries_or_element,
+    **_ARRAYS,
+    exp.Anonymous: functions.same(*_SAME, otherwise=functions.by_name(_CALLS)),
+    exp.Ceil: flink_times.end,
+    exp.Chr: functions.character(255),
+    exp.DayOfMonth: times.day_of_month,
     exp.DayOfWeek: functions.day_of_week(1),
-    exp.Extract: times.parts(1),
-    exp.Floor: times.rounded_down,
-    exp.TimeToStr: functions.exact_letters,
-    exp.TimestampDiff: times.elapsed,
+    exp.Decode: functions.in_utf8("from_utf8"),
+    exp.Encode: functions.in_utf8("to_utf8"),
+    exp.EndsWith: words.ends_with,
+    exp.Extract: flink_times.part,
+    exp.Floor: flink_times.beginning,
+    exp.FromBase64: functions.of_text("from_base64", "from_utf8"),
+    exp.GroupConcat: words.separated(","),
+    exp.Hex: functions.of_text("to_utf8", "to_hex"),
     exp.JSONValue: _json_value,
     exp.Log: _natural_logarithm,
-    exp.Substring: _first_place,
+    exp.RegexpCount: functions.named("regexp_count", "this", "expression"),
     exp.RegexpReplace: _plain_replacement,
+    exp.RegexpSubstr: words.first_match,
+    exp.Substring: _first_place,
+    exp.TimeToStr: functions.exact_letters,
+    exp.TimestampDiff: times.elapsed,
+    exp.ToBase64: functions.of_text("to_utf8", "to_base64"),
+    exp.Trim: words.blanks,
+    exp.Trunc: functions.no_digits,
+    exp.UnixToTime: _from_seconds,
 }
 """By class of a node, what it means in Flink."""

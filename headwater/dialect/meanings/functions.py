@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from headwater.dialect.meanings.text import refuse, text
-from headwater.dialect.syntax import DIALECT
+from headwater.dialect.syntax import BY_PATTERN, DIALECT
 
 Meaning = Callable[[exp.Expr], exp.Expr]
 
@@ -32,36 +32,38 @@ def named(name: str, *keys: str) -> Meaning:
     return call
 
 
-def called_otherwise(names: Mapping[str, str]) -> Meaning:
-    """Calls that sqlglot has no node for, under Trino's names.
+def same(*names: str, otherwise: Meaning = lambda node: node) -> Meaning:
+    """Calls by name that are Trino's.
 
     Args:
-        names: Trino's names by those of the dialect, lower case.
+        names: of the functions, in lower case.
+        otherwise: what the others mean.
     """
 
-    def call(node: exp.Expr) -> exp.Expr:
-        name = names.get(str(node.this).lower())
-        return exp.Anonymous(this=name, expressions=node.expressions) if name else node
-
-    return call
-
-
-def any_element(node: exp.Expr) -> exp.Expr:
-    """``exists(array, lambda)``, which sqlglot reads as the same node as ``EXISTS (query)``."""
-    condition = node.args.get("expression")
-    if condition is None:
+    def called(node: exp.Expr) -> exp.Expr:
+        if str(node.this).lower() not in names:
+            return otherwise(node)
+        node.meta.pop(DIALECT, None)
         return node
-    given = [node.this.copy(), condition.copy()]
-    return exp.Anonymous(this="any_match", expressions=given)
+
+    return called
 
 
-def any_row(node: exp.Expr) -> exp.Expr:
-    """``any(x)`` as an aggregate; behind a comparison it stands for the values compared with."""
-    around = node.parent
-    compares = isinstance(around, exp.Binary) and not isinstance(around, exp.Connector)
-    if isinstance(node.this, exp.Query) or (compares and node.arg_key == "expression"):
-        return node
-    return exp.LogicalOr(this=node.this.unnest().copy())
+Calls = Mapping[str, tuple[int, int, Meaning]]
+"""By name of a function in lower case: how many arguments it takes at least and at most, and what a
+call means."""
+
+
+def by_name(calls: Calls, otherwise: Meaning = lambda node: node) -> Meaning:
+    """Calls by name; one with another number of arguments is left to the binder."""
+
+    def called(node: exp.Expr) -> exp.Expr:
+        least, most, meaning = calls.get(str(node.this).lower(), (0, 0, None))
+        if meaning is None:
+            return otherwise(node)
+        return meaning(node) if least <= len(node.expressions) <= most else node
+
+    return called
 
 
 def beginning(node: exp.Expr) -> exp.Expr:
@@ -180,7 +182,8 @@ def element(first: int, *, fails: bool) -> Meaning:
         at = node.expressions[0]
         if node.args.get("safe") or not isinstance(at, exp.Literal) or len(node.expressions) > 1:
             return node
-        place = int(at.name) + 1 - first if at.is_int else 1
+        begin = node.args.get("offset", first)  # element_at of Spark counts from 1
+        place = int(at.name) + 1 - begin if at.is_int else 1
         if place < 1:
             return node
         if at.is_int:
@@ -207,3 +210,183 @@ def digest(name: str) -> Meaning:
         return exp.Lower(this=made)
 
     return hashed
+
+
+def of_text(*names: str) -> Meaning:
+    """A function of bytes, called with a text: ``hex(x)`` as ``to_hex(to_utf8(x))``."""
+
+    def made(node: exp.Expr) -> exp.Expr:
+        value: exp.Expr = node.this.copy()
+        for each in names:
+            value = exp.Anonymous(this=each, expressions=[value])
+        return value
+
+    return made
+
+
+def in_utf8(name: str) -> Meaning:
+    """``encode(text, 'UTF-8')`` and ``decode(bytes, 'UTF-8')``; other character sets are left."""
+
+    def made(node: exp.Expr) -> exp.Expr:
+        charset = node.args.get("charset")
+        known = charset is not None and charset.name.lower() in ("utf-8", "utf8")
+        return exp.Anonymous(this=name, expressions=[node.this.copy()]) if known else node
+
+    return made
+
+
+def character(most: int) -> Meaning:
+    """``chr(n)``; beyond the greatest number, the dialect counts from 0 again."""
+
+    def made(node: exp.Expr) -> exp.Expr:
+        number = node.expressions[0]
+        plain = isinstance(number, exp.Literal) and number.is_int
+        if most and not (plain and int(number.name) <= most):
+            refuse(node, f"chr takes a number up to {most} as written", "write the character")
+        return exp.Anonymous(this="chr", expressions=[number.copy()])
+
+    return made
+
+
+def called(name: str) -> Meaning:
+    """A call by name as one of Trino's function with the same arguments."""
+
+    def made(node: exp.Expr) -> exp.Expr:
+        return exp.Anonymous(this=name, expressions=[each.copy() for each in node.expressions])
+
+    return made
+
+
+def any_row(node: exp.Expr) -> exp.Expr:
+    """``any(x)`` as an aggregate; behind a comparison it stands for the values compared with."""
+    around = node.parent
+    compares = isinstance(around, exp.Binary) and not isinstance(around, exp.Connector)
+    if isinstance(node.this, exp.Query) or (compares and node.arg_key == "expression"):
+        return node
+    return exp.LogicalOr(this=node.this.unnest().copy())
+
+
+def any_match(node: exp.Expr) -> exp.Expr:
+    """``exists(x, test)`` of an array; a subquery is left."""
+    if not isinstance(node.expression, exp.Lambda):
+        return node
+    given = [node.this.copy(), node.expression.copy()]
+    return exp.Anonymous(this="any_match", expressions=given)
+
+
+def reduced(node: exp.Expr) -> exp.Expr:
+    """``aggregate(x, first, merge[, finish])`` and ``reduce``."""
+    name = exp.to_identifier("r")
+    whole = node.args.get("finish") or exp.Lambda(this=name, expressions=[name.copy()])
+    given = [node.this, node.args["initial"], node.args["merge"], whole]
+    return exp.Anonymous(this="reduce", expressions=[each.copy() for each in given])
+
+
+def converted(node: exp.Expr) -> exp.Expr:
+    """``convert_to(text, 'UTF8')`` of PostgreSQL."""
+    value, charset = node.expressions
+    known = charset.name.lower() in ("utf8", "utf-8")
+    return exp.Anonymous(this="to_utf8", expressions=[value.copy()]) if known else node
+
+
+def encoded(node: exp.Expr) -> exp.Expr:
+    """``encode(bytes, 'hex' | 'base64')`` of PostgreSQL, which breaks Base64 into lines."""
+    form = node.text("charset").lower()
+    if form == "hex":
+        return exp.Lower(this=exp.Anonymous(this="to_hex", expressions=[node.this.copy()]))
+    if form != "base64":
+        return node
+    made = exp.Anonymous(this="to_base64", expressions=[node.this.copy()])
+    lines = exp.RegexpReplace(this=made, expression=text("(.{76})"), replacement=text("$1\n"))
+    return exp.Trim(this=lines, expression=text("\n"), position="TRAILING")
+
+
+def decoded(node: exp.Expr) -> exp.Expr:
+    """``decode(text, 'hex' | 'base64')`` of PostgreSQL."""
+    form = node.text("charset").lower()
+    if form not in ("hex", "base64"):
+        return node
+    return exp.Anonymous(this=f"from_{form}", expressions=[node.this.copy()])
+
+
+def sha256(node: exp.Expr) -> exp.Expr:
+    """``sha256(bytes)`` of PostgreSQL."""
+    if node.text("length") != "256":
+        return node
+    return exp.Anonymous(this="sha256", expressions=[node.this.copy()])
+
+
+def size(node: exp.Expr) -> exp.Expr:
+    """``cardinality(x)``, a call by name."""
+    return exp.ArraySize(this=node.expressions[0].copy())
+
+
+def is_nan(node: exp.Expr) -> exp.Expr:
+    """``isnan`` of Spark, false of NULL."""
+    found = exp.Anonymous(this="is_nan", expressions=[node.this.copy()])
+    return exp.Coalesce(this=found, expressions=[exp.false()])
+
+
+def pieces(node: exp.Expr) -> exp.Expr:
+    """``regexp_extract_all`` of Spark, by default of the first group."""
+    group = node.args.get("group") or exp.Literal.number(1)
+    given = [node.this.copy(), node.expression.copy(), group.copy()]
+    return exp.Anonymous(this="regexp_extract_all", expressions=given)
+
+
+def day_of_parts(node: exp.Expr) -> exp.Expr:
+    """``make_date`` that sqlglot has a node for."""
+    return _day_made(*(node.args[key] for key in ("year", "month", "day")))
+
+
+def day(node: exp.Expr) -> exp.Expr:
+    """``make_date(year, month, day)``, a call by name."""
+    return _day_made(*node.expressions)
+
+
+def _day_made(*parts: exp.Expr) -> exp.Expr:
+    """A date of its parts, which fails if there is no such day."""
+    made: exp.Expr = exp.cast(parts[0].copy(), "VARCHAR")
+    for each in parts[1:]:
+        made = exp.DPipe(this=made, expression=text("-"))
+        made = exp.DPipe(this=made, expression=exp.cast(each.copy(), "VARCHAR"))
+    cast = exp.Cast(this=made, to=exp.DataType.build("DATE"))
+    cast.meta[BY_PATTERN] = True
+    return cast
+
+
+def whole_quotient(dialect: str) -> Meaning:
+    """``x // y`` and ``x DIV y`` of integers."""
+
+    def quotient(node: exp.Expr) -> exp.Expr:
+        sides = {"this": node.this.copy(), "expression": node.expression.copy()}
+        made = exp.Div(**sides, typed=True, safe=False)
+        made.meta[DIALECT] = dialect
+        return exp.cast(made, "BIGINT", copy=False) if dialect == "spark" else exp.paren(made)
+
+    return quotient
+
+
+def no_digits(node: exp.Expr) -> exp.Expr:
+    """``truncate(x)``; with a number of digits it is refused."""
+    if node.args.get("decimals") is not None:
+        hint = "write x - x % 0.01 for two digits of a decimal"
+        refuse(node, "truncate takes no number of digits", hint)
+    return node
+
+
+def no_mode(node: exp.Expr) -> exp.Expr:
+    """``mode() WITHIN GROUP (…)``."""
+    if isinstance(node.this, exp.Mode):
+        hint = "use min(…) or max(…), or count in a subquery"
+        refuse(node, "mode takes any of the values that tie", hint)
+    return node
+
+
+def any_given(node: exp.Expr) -> exp.Expr:
+    """``any_value``, which passes over NULL; sqlglot writes that behind it."""
+    return node.this.copy() if isinstance(node.this, exp.AnyValue) else node
+
+
+MAP = named("map", "keys", "values")
+BUCKET = named("width_bucket", "this", "min_value", "max_value", "num_buckets")

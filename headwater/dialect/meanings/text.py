@@ -5,7 +5,7 @@ In: nodes as the parser of a dialect left them. Out: nodes with Trino's meaning,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 from typing import NoReturn
 
@@ -146,6 +146,70 @@ def escaped(node: exp.Expr) -> exp.Expr:
     return exp.Not(this=escape) if negate else escape
 
 
+def blanks(node: exp.Expr) -> exp.Expr:
+    """``trim`` that removes blanks, no tabs and line ends, unless it says what."""
+    if not node.args.get("expression"):
+        node.set("expression", text(" "))
+    return node
+
+
+def trimmed(node: exp.Expr) -> exp.Expr:
+    """``btrim(x[, characters])``, a call by name."""
+    value, *characters = node.expressions
+    cut = characters[0].copy() if characters else text(" ")
+    return exp.Trim(this=value.copy(), expression=cut, position="BOTH")
+
+
+def padded(node: exp.Expr) -> exp.Expr:
+    """``lpad`` and ``rpad`` that fill with blanks unless they say with what."""
+    if not node.args.get("fill_pattern"):
+        node.set("fill_pattern", text(" "))
+    return node
+
+
+def replaced(node: exp.Expr) -> exp.Expr:
+    """``replace`` that does not find an empty text."""
+    search = node.expression
+    if not node.args.get("replacement"):
+        node.set("replacement", text(""))
+    if search.is_string and search.name:
+        return node
+    empty = exp.EQ(this=search.copy(), expression=text(""))
+    return exp.Case(ifs=[exp.If(this=empty, true=node.this.copy())], default=node.copy())
+
+
+def ends_with(node: exp.Expr) -> exp.Expr:
+    """``ends_with(x, suffix)``."""
+    return turned(node.this, node.expression)
+
+
+def turned(value: exp.Expr, suffix: exp.Expr) -> exp.Expr:
+    """Whether a text ends with another: turned round, it begins with it."""
+    return begins_with(exp.Reverse(this=value.copy()), exp.Reverse(this=suffix.copy()))
+
+
+def begins_with(value: exp.Expr, prefix: exp.Expr) -> exp.Expr:
+    """Whether a text begins with another."""
+    return exp.StartsWith(this=value.copy(), expression=prefix.copy())
+
+
+def held(node: exp.Expr) -> exp.Expr:
+    """``contains`` of texts."""
+    place = exp.StrPosition(this=node.this.copy(), substr=node.expression.copy())
+    return exp.paren(exp.GT(this=place, expression=exp.Literal.number(0)), copy=False)
+
+
+def separated(separator: str) -> Meaning:
+    """``listagg`` and the like, with the separator of those that name none."""
+
+    def joined(node: exp.Expr) -> exp.Expr:
+        if not node.args.get("separator"):
+            node.set("separator", text(separator))
+        return node
+
+    return joined
+
+
 # -- patterns
 
 
@@ -187,6 +251,13 @@ def _dollars(written: str) -> Iterator[str]:
         at += 1
 
 
+def first_match(node: exp.Expr) -> exp.Expr:
+    """``regexp_substr(x, pattern)``."""
+    if any(value for key, value in node.args.items() if key not in ("this", "expression")):
+        return node
+    return exp.RegexpExtract(this=node.this.copy(), expression=node.expression.copy())
+
+
 def matches_all(node: exp.Expr) -> exp.Expr:
     """``regexp_like`` of Snowflake, whose pattern is the whole text."""
     if not node.expression.is_string:
@@ -194,3 +265,12 @@ def matches_all(node: exp.Expr) -> exp.Expr:
     node.set("expression", text(f"^(?:{node.expression.name})$"))
     node.set("full_match", None)
     return node
+
+
+TEXTS: Mapping[type[exp.Expr], Meaning] = {
+    exp.EndsWith: ends_with,
+    exp.RegexpSubstr: first_match,
+    exp.Replace: replaced,
+    exp.Trim: blanks,
+}
+"""What Spark, DuckDB and PostgreSQL mean by the same functions."""

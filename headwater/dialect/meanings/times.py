@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from headwater.dialect.meanings.text import refuse, text
-from headwater.dialect.syntax import BY_PATTERN, SHOWN
+from headwater.dialect.syntax import BY_PATTERN, DIALECT, SHOWN
 
 Meaning = Callable[[exp.Expr], exp.Expr]
 
@@ -152,14 +152,22 @@ def _reader(pattern: str) -> tuple[str, str] | None:
 # -- parts and differences
 
 
-def parts(sunday: int, epoch: str = "") -> Meaning:
-    """``extract(dow)``, by the number of Sunday: 0 or 1; ``extract(epoch)``, by its type."""
+def parts(sunday: int, epoch: str = "", *, week: str = "week") -> Meaning:
+    """``extract(dow)``, by the number of Sunday: 0 or 1; ``extract(epoch)``, by its type.
+
+    Args:
+        week: the word for the ISO week.
+    """
 
     def part(node: exp.Expr) -> exp.Expr:
         unit, value = node.this.name.lower(), node.expression
         iso = exp.DayOfWeekIso(this=value.copy())
         if unit in ("isodow", "dow_iso", "dayofweek_iso"):
             return iso
+        if unit == week:
+            return exp.WeekOfYear(this=value.copy())
+        if unit in ("isoyear", "yearofweek"):
+            return exp.Anonymous(this="year_of_week", expressions=[value.copy()])
         if unit in ("dow", "dayofweek"):
             seven = exp.Literal.number(7)
             day: exp.Expr = exp.Mod(this=iso, expression=seven)
@@ -219,3 +227,28 @@ def days_later(node: exp.Expr) -> exp.Expr:
     """``date_add(date, days)`` of Spark."""
     day = exp.Cast(this=node.this.copy(), to=exp.DataType.build("DATE"))
     return exp.DateAdd(this=day, expression=node.expression.copy(), unit=exp.var("DAY"))
+
+
+def day_of_month(node: exp.Expr) -> exp.Expr:
+    """``dayofmonth(x)``."""
+    return exp.Day(this=node.this.copy())
+
+
+def iso_week(node: exp.Expr) -> exp.Expr:
+    """``week(x)``."""
+    return exp.WeekOfYear(this=node.this.copy())
+
+
+def month_later(node: exp.Expr) -> exp.Expr:
+    """``add_months(x, n)`` of Spark, a date."""
+    day = exp.Cast(this=node.this.copy(), to=exp.DataType.build("DATE"))
+    return exp.DateAdd(this=day, expression=node.expression.copy(), unit=exp.var("MONTH"))
+
+
+def whole_days_later(node: exp.Expr) -> exp.Expr:
+    """``date_add(date, days)`` of DuckDB, as ``date + days``."""
+    if node.args.get("unit") or isinstance(node.expression, exp.Interval):
+        return node
+    made = exp.Add(this=node.this.copy(), expression=node.expression.copy())
+    made.meta[DIALECT] = "duckdb"
+    return exp.paren(made, copy=False)

@@ -36,6 +36,18 @@ def test_what_a_dialect_means(dialects: str, expression: str, expected: object) 
 
 
 @pytest.mark.parametrize(
+    ("dialect", "expression"),
+    [
+        ("flink", "TO_TIMESTAMP('2026-02-30 00:00:00')"),
+        ("flink", "FROM_BASE64('!!!')"),
+    ],
+)
+def test_what_fails_makes_a_bad_row(dialect: str, expression: str) -> None:
+    with pytest.raises(duckdb.Error):
+        value(dialect, expression)
+
+
+@pytest.mark.parametrize(
     ("dialect", "expression", "message"),
     [
         ("postgres", "i::numeric", "numeric without digits keeps those of each value"),
@@ -49,6 +61,14 @@ def test_what_a_dialect_means(dialects: str, expression: str, expected: object) 
         ("flink", "FROM_UNIXTIME(i, 'yyyy')", "FROM_UNIXTIME takes seconds only"),
         ("flink", "SPLIT_INDEX(s, u, 1)", "SPLIT_INDEX takes a text and a number as written"),
         ("flink", "REGEXP_REPLACE(s, 'a', u)", "the replacement of REGEXP_REPLACE is no literal"),
+        ("flink", "ARRAY_SORT(ARRAY[3, 1], FALSE)", "an array is sorted upwards only"),
+        ("flink", "ARRAY_SORT(ARRAY[3, 1], i > 1)", "how the array is sorted is no literal"),
+        ("flink", "ARRAY_SLICE(ARRAY[3, 1], -1)", "a part of an array has places as written"),
+        ("flink", "CHR(i)", "chr takes a number up to 255 as written"),
+        ("flink", "TRUNCATE(x, 2)", "truncate takes no number of digits"),
+        ("flink", "TO_TIMESTAMP(s, 'yy-MM-dd')", "the pattern of TO_TIMESTAMP is not one"),
+        ("flink", "TO_TIMESTAMP(s, u)", "the pattern of TO_TIMESTAMP is not one"),
+        ("flink", "TO_TIMESTAMP_LTZ(i, 6)", "TO_TIMESTAMP_LTZ takes seconds or milliseconds"),
         ("flink", "TIMESTAMPDIFF(MONTH, ts, ts)", "MONTH of timestampdiff is another one"),
     ],
 )
