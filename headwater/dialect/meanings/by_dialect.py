@@ -13,9 +13,12 @@ from decimal import Decimal
 from sqlglot import exp
 
 from headwater.dialect.json_paths import failing_value
-from headwater.dialect.meanings import functions, times
+from headwater.dialect.meanings import arrays, functions, times
 from headwater.dialect.meanings import text as words
+from headwater.dialect.meanings.duckdb import MEANINGS as DUCKDB
 from headwater.dialect.meanings.flink import MEANINGS as FLINK
+from headwater.dialect.meanings.postgres import MEANINGS as POSTGRES
+from headwater.dialect.meanings.spark import MEANINGS as SPARK
 from headwater.dialect.meanings.text import Meaning
 from headwater.dialect.splitter import MEANT_AS
 from headwater.dialect.syntax import DIALECT, GIVEN
@@ -176,18 +179,6 @@ def _bits_in_order(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _passes_over_null(node: exp.Expr) -> exp.Expr:
-    """``arg_min`` of DuckDB, which leaves out rows whose first argument is NULL."""
-    name = str(node.this).lower()
-    if name not in ("arg_min", "argmin", "arg_max", "argmax") or len(node.expressions) != 2:
-        return node
-    value, by = (each.copy() for each in node.expressions)
-    given = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
-    by = exp.Case(ifs=[exp.If(this=given, true=by)])
-    call = exp.ArgMin if "min" in name else exp.ArgMax
-    return call(this=value, expression=by)
-
-
 def _is_not_null(node: exp.Expr) -> exp.Expr:
     """``x IS NOT NULL`` as sqlglot reads it in other dialects."""
     if not node.args.get("negate"):
@@ -226,6 +217,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.ParseDatetime: times.read_datetime,
     },
     "spark": {
+        **SPARK,
         **_EXTREMES,
         **_GATHERED,
         **_JSON,
@@ -233,9 +225,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         **_LAMBDAS,
         exp.Bracket: functions.element(0, fails=True),
         exp.ArrayToString: _JOINED,
-        exp.ArrayDistinct: functions.named("array_distinct", "this"),
         exp.RegexpSplit: functions.named("regexp_split", "this", "expression"),
-        exp.RegexpCount: functions.named("regexp_count", "this", "expression"),
         exp.DayOfWeek: functions.day_of_week(1),
         **dict.fromkeys((exp.Ln, exp.Log), functions.of_positive),
         exp.TimeToStr: functions.exact_letters,
@@ -247,10 +237,6 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.TryCast: _strict,
         exp.DataType: _unsized(10, 0),
         exp.Div: _error_by_zero,
-        exp.Anonymous: times.part_called(
-            times.parts(1), functions.called_otherwise({"forall": "all_match"})
-        ),
-        exp.Exists: functions.any_element,
         exp.Any: functions.any_row,
         exp.Extract: times.parts(1),
         exp.StrToTime: times.read,
@@ -261,18 +247,18 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         **dict.fromkeys(_BITS, _bits_in_order),
     },
     "duckdb": {
+        **DUCKDB,
         **_EXTREMES,
         **_JSON,
         exp.Like: words.among(),
         **_DIGESTS,
         **_EVERYWHERE,
         **_LAMBDAS,
-        exp.Bracket: functions.element(1, fails=False),
+        exp.Bracket: arrays.element_or_part,
         exp.ArrayToString: _JOINED,
         exp.DayOfWeek: functions.day_of_week(0),
         exp.Log: functions.common_logarithm,
         exp.Levenshtein: functions.bytes_apart,
-        exp.Anonymous: times.part_called(times.parts(0, "DOUBLE"), _passes_over_null),
         exp.StrToTime: times.read,
         exp.DateDiff: times.boundaries,
         exp.Concat: _joined,
@@ -284,11 +270,12 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.Extract: times.parts(0, "DOUBLE"),
     },
     "postgres": {
+        **POSTGRES,
         **_EXTREMES,
         **_JSON,
         exp.MD5: functions.digest("md5"),
         **_EVERYWHERE,
-        exp.Bracket: functions.element(1, fails=False),
+        exp.Bracket: arrays.element_or_part,
         exp.ArrayToString: _JOINED,
         exp.ArraySize: functions.length_or_null,
         exp.Log: functions.common_logarithm,
@@ -304,6 +291,7 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.Is: _is_not_null,
     },
     "snowflake": {
+        exp.Trim: words.blanks,
         **_EXTREMES,
         **_GATHERED,
         **_JSON,

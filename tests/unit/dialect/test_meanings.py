@@ -40,6 +40,8 @@ def test_what_a_dialect_means(dialects: str, expression: str, expected: object) 
     [
         ("flink", "TO_TIMESTAMP('2026-02-30 00:00:00')"),
         ("flink", "FROM_BASE64('!!!')"),
+        ("postgres", "make_date(i + 2019, j, 30)"),
+        ("spark", "i DIV (i - 7)"),
     ],
 )
 def test_what_fails_makes_a_bad_row(dialect: str, expression: str) -> None:
@@ -69,6 +71,8 @@ def test_what_fails_makes_a_bad_row(dialect: str, expression: str) -> None:
         ("flink", "TO_TIMESTAMP(s, 'yy-MM-dd')", "the pattern of TO_TIMESTAMP is not one"),
         ("flink", "TO_TIMESTAMP(s, u)", "the pattern of TO_TIMESTAMP is not one"),
         ("flink", "TO_TIMESTAMP_LTZ(i, 6)", "TO_TIMESTAMP_LTZ takes seconds or milliseconds"),
+        ("duckdb", "trunc(x, 2)", "truncate takes no number of digits"),
+        ("postgres", "mode() WITHIN GROUP (ORDER BY i)", "mode takes any of the values that tie"),
         ("flink", "TIMESTAMPDIFF(MONTH, ts, ts)", "MONTH of timestampdiff is another one"),
     ],
 )

@@ -1,0 +1,40 @@
+"""PostgreSQL's functions by Trino's.
+
+In: nothing. Out: :data:`MEANINGS`, by class of a node, beside those of
+:mod:`headwater.dialect.meanings.by_dialect`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from headwater.dialect.meanings import arrays, functions
+from headwater.dialect.meanings import text as words
+from headwater.dialect.meanings.text import Meaning
+
+_CALLS: functions.Calls = {
+    "btrim": (1, 2, words.trimmed),
+    "cardinality": (1, 1, functions.size),
+    "convert_to": (2, 2, functions.converted),
+    "make_date": (3, 3, functions.day),
+}
+
+MEANINGS: Mapping[type[exp.Expr], Meaning] = {
+    **words.TEXTS,
+    exp.Anonymous: functions.same("trim_array", otherwise=functions.by_name(_CALLS)),
+    exp.ArrayPosition: arrays.place_or_null,
+    exp.ArrayRemove: arrays.without,
+    exp.Chr: functions.character(0),
+    exp.Decode: functions.decoded,
+    exp.Encode: functions.encoded,
+    exp.Pad: words.padded,
+    exp.RegexpCount: functions.named("regexp_count", "this", "expression"),
+    exp.SHA2Digest: functions.sha256,
+    exp.StringToArray: arrays.parts,
+    exp.Trunc: functions.no_digits,
+    exp.WidthBucket: functions.BUCKET,
+    exp.WithinGroup: functions.no_mode,
+}
+"""By class of a node, what it means in PostgreSQL."""
