@@ -64,10 +64,7 @@ def call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         return t.UNKNOWN
     _coerce_arguments(func, known, f.arguments(func))
     kinds = [type_of(item) for item in f.arguments(func)] if known.texts is not None else kinds
-    if func.meta.get(DIALECT) == "flink" and isinstance(func, _MEANS) and not t.is_float(kinds[0]):
-        hint = f"write {known.name}(CAST(x AS DOUBLE)), or sum(x) / count(x)"
-        message = f"{known.name} of {t.sql_type(kinds[0])} has other digits in Flink"
-        report.add("NOT_PORTABLE", message, func, hint)
+    if _is_other(func, known, kinds[0] if kinds else t.UNKNOWN, report):
         return t.UNKNOWN
     if isinstance(func, exp.Avg):
         check_average(func, report)
@@ -76,6 +73,21 @@ def call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     if not _units(func, report) or any(t.is_unknown(kind) for kind in kinds):
         return t.UNKNOWN
     return known.result(kinds)
+
+
+def _is_other(func: exp.Func, known: f.Function, kind: exp.DataType, report: Diagnostics) -> bool:
+    """Report a call whose dialect computes something else of its type; return whether it does."""
+    dialect = func.meta.get(DIALECT)
+    if dialect == "flink" and isinstance(func, _MEANS) and not t.is_float(kind):
+        hint = f"write {known.name}(CAST(x AS DOUBLE)), or sum(x) / count(x)"
+        message = f"{known.name} of {t.sql_type(kind)} has other digits in Flink"
+    elif dialect == "postgres" and isinstance(func, exp.Round) and t.is_float(kind):
+        hint = "cast it first: round(CAST(x AS DECIMAL(18, 6)))"
+        message = f"round of {t.sql_type(kind)} rounds halves to even numbers in PostgreSQL"
+    else:
+        return False
+    report.add("NOT_PORTABLE", message, func, hint)
+    return True
 
 
 def _null_if(given: Sequence[exp.Expr], report: Diagnostics) -> exp.DataType:

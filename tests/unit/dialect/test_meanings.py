@@ -72,6 +72,7 @@ def test_what_fails_makes_a_bad_row(dialect: str, expression: str) -> None:
         ("flink", "TO_TIMESTAMP(s, u)", "the pattern of TO_TIMESTAMP is not one"),
         ("flink", "TO_TIMESTAMP_LTZ(i, 6)", "TO_TIMESTAMP_LTZ takes seconds or milliseconds"),
         ("duckdb", "trunc(x, 2)", "truncate takes no number of digits"),
+        ("postgres", "round(x)", "round of DOUBLE rounds halves to even numbers"),
         ("postgres", "mode() WITHIN GROUP (ORDER BY i)", "mode takes any of the values that tie"),
         ("flink", "TIMESTAMPDIFF(MONTH, ts, ts)", "MONTH of timestampdiff is another one"),
     ],
@@ -86,3 +87,11 @@ def test_what_depends_on_more_than_the_text_is_refused(
     assert errors[0].condition == "NOT_PORTABLE"
     assert errors[0].message.startswith(message)
     assert errors[0].hint
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name"), [("duckdb", "bit_count"), ("postgres", "make_date"), ("flink", "bin")]
+)
+def test_a_function_that_is_unknown_is_named(dialect: str, name: str) -> None:
+    with pytest.raises((SqlError, ErrorGroup), match=f"function {name} does not exist"):
+        value(dialect, f"{name}(i)")
