@@ -16,6 +16,19 @@ from typing import cast
 from sqlglot import exp
 
 from headwater.analyze.failing.bounds import LIMITS
+from headwater.analyze.failing.calculations import is_calculation, steps
+from headwater.analyze.failing.conditions import (
+    all_of,
+    any_of,
+    both,
+    given,
+    in_brackets,
+    is_null,
+    is_true,
+    negated,
+    or_else,
+    typed,
+)
 from headwater.analyze.failing.fallible import (
     EARLIEST,
     LATEST,
@@ -51,12 +64,7 @@ def fails(expression: exp.Expr) -> exp.Expr | None:
         return None
     match expression:
         case exp.And() | exp.Or():
-            left, right = expression.this, expression.expression
-            if isinstance(expression, exp.And):
-                goes_on = _or_else(safe(left), exp.true())
-            else:
-                goes_on = negated(_or_else(safe(left), exp.false()))
-            return any_of(fails(left), _both(goes_on, fails(right)))
+            return _connected_fails(expression)
         case exp.Case():
             return _case_fails(expression)
         case exp.If():
@@ -64,8 +72,8 @@ def fails(expression: exp.Expr) -> exp.Expr | None:
             return _branches_fail([(expression.this, expression.args["true"])], otherwise)
         case exp.Filter():
             only = expression.expression.this
-            passes = _or_else(safe(only), exp.false())
-            return any_of(fails(only), _both(passes, fails(expression.this)))
+            passes = or_else(safe(only), exp.false())
+            return any_of(fails(only), both(passes, fails(expression.this)))
         case exp.Coalesce():
             return _coalesce_fails([expression.this, *expression.expressions])
         case exp.Lambda():
@@ -74,6 +82,8 @@ def fails(expression: exp.Expr) -> exp.Expr | None:
         inner = any_of(
             *(fails(child) for child in expression.iter_expressions()), _elements_fail(expression)
         )
+    elif is_calculation(expression):
+        return _calculation_fails(expression)
     elif isinstance(expression, _LEFT_FIRST):
         inner = _in_order(expression.this, expression.expression)
     else:
@@ -86,7 +96,7 @@ def safe(expression: exp.Expr) -> exp.Expr:
     root = exp.Paren(this=expression.copy())
     for node in reversed([node for node in root.this.walk(bfs=True) if can_fail(node)]):
         parent, key, index = node.parent, node.arg_key, node.index
-        replaced = _typed(safely(node.copy()), type_of(node))
+        replaced = typed(safely(node.copy()), type_of(node))
         assert parent is not None and key is not None
         parent.set(key, replaced, index)
     return cast(exp.Expr, root.this.pop())
@@ -127,16 +137,6 @@ def _unsigned(node: exp.Expr) -> exp.Expr:
     return node.this if isinstance(node, exp.Neg) else node
 
 
-def any_of(*conditions: exp.Expr | None) -> exp.Expr | None:
-    """Return the conditions joined by OR, None if there are none.
-
-    Args:
-        conditions: conditions, or None for false.
-    """
-    found = list({each.sql(): each for each in conditions if each is not None}.values())
-    return exp.or_(*found) if found else None
-
-
 # -- without failing
 
 
@@ -155,7 +155,7 @@ def safely(node: exp.Expr) -> exp.Expr:
             return exp.TryCast(this=node.this, to=node.args["to"], safe=True)
         case exp.Div() | exp.Mod():
             if negates_least(node):
-                least = exp.EQ(this=_in_brackets(node.this), expression=_lowest(node))
+                least = exp.EQ(this=in_brackets(node.this), expression=_lowest(node))
                 _avoid(node, "expression", _when(least, exp.Literal.number(-1)))
             if divides_by_zero(node):
                 _avoid(node, "expression", exp.Literal.number(0))
@@ -164,7 +164,7 @@ def safely(node: exp.Expr) -> exp.Expr:
             _avoid(node, "this", _lowest(node))
             return node
         case exp.UnixToTime():
-            node.set("this", _typed(_when(_in_time(node), node.this.copy()), type_of(node.this)))
+            node.set("this", typed(_when(_in_time(node), node.this.copy()), type_of(node.this)))
             return node
         case exp.Escape():
             _make_null_unless(node.this, "expression", _is_pattern(node))
@@ -173,22 +173,22 @@ def safely(node: exp.Expr) -> exp.Expr:
 
 
 def _make_null_unless(node: exp.Expr, operand: str, condition: exp.Expr) -> None:
-    given = node.args[operand]
-    node.set(operand, _typed(_when(condition, given.copy()), type_of(given)))
+    value = node.args[operand]
+    node.set(operand, typed(_when(condition, value.copy()), type_of(value)))
 
 
 def _is_pattern(node: exp.Escape) -> exp.Expr:
     """The condition that every escape in a pattern of LIKE stands before what it can escape."""
     sign = re.escape(node.expression.name)
     allowed = exp.Literal.string(f"^([^{sign}]|{sign}[{sign}%_])*$")
-    return exp.RegexpLike(this=_in_brackets(node.this.expression), expression=allowed)
+    return exp.RegexpLike(this=in_brackets(node.this.expression), expression=allowed)
 
 
 def _avoid(node: exp.Expr, operand: str, value: exp.Expr) -> None:
     """Make an operand NULL where it has a value."""
-    given = node.args[operand]
-    avoided = exp.Nullif(this=_in_brackets(given), expression=value)
-    node.set(operand, _typed(avoided, type_of(given)))
+    operated = node.args[operand]
+    avoided = exp.Nullif(this=in_brackets(operated), expression=value)
+    node.set(operand, typed(avoided, type_of(operated)))
 
 
 def _own(node: exp.Expr) -> exp.Expr:
@@ -196,26 +196,24 @@ def _own(node: exp.Expr) -> exp.Expr:
     node = node.copy()
     for child in list(node.iter_expressions()):
         if next(failing(child), None) is not None:
-            child.replace(fixed := _in_brackets(safe(child)))
+            child.replace(fixed := in_brackets(safe(child)))
             fixed.type = type_of(child)
     if has_guard(node):
-        return _or_else(when_it_fails(node), exp.false())
+        return or_else(when_it_fails(node), exp.false())
     match node:
         case exp.Div() | exp.Mod():
             return _division_fails(node)
         case exp.Neg() | exp.Abs():
-            return _is_true(
-                exp.EQ(this=_in_brackets(node.this), expression=_lowest(node)), node.this
-            )
+            return is_true(exp.EQ(this=in_brackets(node.this), expression=_lowest(node)), node.this)
         case exp.UnixToTime():
-            return _is_true(negated(_in_time(node)), node.this)
+            return is_true(negated(_in_time(node)), node.this)
         case exp.Escape():
-            malformed = _is_true(negated(_is_pattern(node)), node.this.expression)
-            return _all(_given(node.this.this), malformed)
+            malformed = is_true(negated(_is_pattern(node)), node.this.expression)
+            return all_of(given(node.this.this), malformed)
         case exp.Cast() | exp.Add() | exp.Sub() | exp.Mul():
-            given = [_given(child) for child in _operands(node)]
-            return _all(*given, _is_null(_typed(safely(node), type_of(node))))
-    return _is_null(exp.Try(this=_evidence(node)))
+            present = [given(child) for child in _operands(node)]
+            return all_of(*present, is_null(typed(safely(node), type_of(node))))
+    return is_null(exp.Try(this=_evidence(node)))
 
 
 def _operands(node: exp.Expr) -> list[exp.Expr]:
@@ -226,29 +224,29 @@ def _evidence(node: exp.Expr) -> exp.Expr:
     """Text that is there if a node has a value, or is NULL without failing."""
     kind = type_of(node)
     if t.family(kind) == "array":
-        node = _typed(exp.ArraySize(this=node), t.BIGINT)
+        node = typed(exp.ArraySize(this=node), t.BIGINT)
     text = node if t.family(kind) == "text" else exp.Cast(this=node, to=t.VARCHAR.copy())
-    found = exp.Coalesce(this=_typed(text, t.VARCHAR), expressions=[exp.Literal.string("")])
-    return _typed(found, t.VARCHAR)
+    found = exp.Coalesce(this=typed(text, t.VARCHAR), expressions=[exp.Literal.string("")])
+    return typed(found, t.VARCHAR)
 
 
 def _division_fails(node: exp.Expr) -> exp.Expr:
     left, right = node.this, node.expression
     found = None
     if divides_by_zero(node):
-        zero = exp.EQ(this=_in_brackets(right), expression=exp.Literal.number(0))
-        found = _all(_given(left), _is_true(zero, right))
+        zero = exp.EQ(this=in_brackets(right), expression=exp.Literal.number(0))
+        found = all_of(given(left), is_true(zero, right))
     if negates_least(node):
-        other = exp.EQ(this=_in_brackets(right), expression=exp.Literal.number(-1))
-        least = exp.EQ(this=_in_brackets(left), expression=_lowest(node))
-        found = any_of(found, exp.paren(_all(_is_true(least, left), _is_true(other, right))))
+        other = exp.EQ(this=in_brackets(right), expression=exp.Literal.number(-1))
+        least = exp.EQ(this=in_brackets(left), expression=_lowest(node))
+        found = any_of(found, exp.paren(all_of(is_true(least, left), is_true(other, right))))
     assert found is not None
     return found
 
 
 def _in_time(node: exp.Expr) -> exp.Expr:
     low, high = exp.Literal.number(EARLIEST), exp.Literal.number(LATEST)
-    return exp.Between(this=_in_brackets(node.this), low=low, high=high)
+    return exp.Between(this=in_brackets(node.this), low=low, high=high)
 
 
 def _lowest(node: exp.Expr) -> exp.Expr:
@@ -264,17 +262,64 @@ def _when(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
 # -- when it fails
 
 
+def _connected_fails(expression: exp.Connector) -> exp.Expr | None:
+    """AND or OR: a term is looked at if none before it decides."""
+    found: exp.Expr | None = None
+    for term in reversed(list(expression.flatten(unnest=False))):
+        failed = fails(term)
+        if found is not None:
+            if isinstance(expression, exp.And):
+                goes_on = or_else(safe(term), exp.true())
+            else:
+                goes_on = negated(or_else(safe(term), exp.false()))
+            found = all_of(goes_on, found)
+        found = any_of(failed, found)
+    return found
+
+
+def _calculation_fails(root: exp.Expr) -> exp.Expr | None:
+    """It fails if it is NULL though its operands are not.
+
+    What is complete before an operand that can be NULL, or fail, is looked at on its own. An
+    operand that occurs again says nothing new: so the condition is as long as the calculation.
+    """
+    found: list[exp.Expr | None] = []
+    present: list[exp.Expr] = []
+    known: set[exp.Expr] = set()
+    failing_before = 0
+    for step in steps(root):
+        failed, there = None, None
+        if step.operand is not None:
+            if step.operand in known:
+                continue
+            known.add(step.operand)
+            failed, there = fails(step.operand), given(safe(step.operand))
+            if failed is None and there is None:
+                continue
+        if step.failing > failing_before:
+            lost = any_of(*(is_null(safe(each)) for each in step.complete))
+            found.append(_after(present, lost))
+            failing_before = step.failing
+        found.append(_after(present, failed))
+        present += [] if there is None else [there]
+    return any_of(*found)
+
+
+def _after(present: Sequence[exp.Expr], failed: exp.Expr | None) -> exp.Expr | None:
+    return None if failed is None else all_of(*(each.copy() for each in present), failed)
+
+
 def _in_order(first: exp.Expr, second: exp.Expr) -> exp.Expr | None:
     """Two operands, of which the second is not looked at where the first is NULL."""
     later = fails(second)
-    return any_of(fails(first), _both(_given(safe(first)), later) if later else None)
+    return any_of(fails(first), both(given(safe(first)), later) if later else None)
 
 
 def _case_fails(case: exp.Case) -> exp.Expr | None:
     subject = case.this
     branches = [
         (
-            exp.EQ(this=_in_brackets(subject), expression=_in_brackets(branch.this))
+            exp.EQ(this=in_brackets(subject), expression=in_brackets(branch.this))
             if subject is not None
             else branch.this,
             branch.args["true"],
@@ -289,9 +334,9 @@ def _branches_fail(
 ) -> exp.Expr | None:
     found = fails(default) if default is not None else None
     for condition, value in reversed(branches):
-        taken = _or_else(safe(condition), exp.false())
+        taken = or_else(safe(condition), exp.false())
         found = any_of(
-            fails(condition), _both(taken, fails(value)), _both(negated(taken.copy()), found)
+            fails(condition), both(taken, fails(value)), both(negated(taken.copy()), found)
         )
     return found
 
@@ -299,7 +344,7 @@ def _branches_fail(
 def _coalesce_fails(items: list[exp.Expr]) -> exp.Expr | None:
     found: exp.Expr | None = None
     for item in reversed(items):
-        found = any_of(fails(item), _both(_is_null(safe(item)), found))
+        found = any_of(fails(item), both(is_null(safe(item)), found))
     return found
 
 
@@ -312,63 +357,12 @@ def _elements_fail(call: exp.Expr) -> exp.Expr | None:
     arrays = [safe(each) for each in call.iter_expressions() if each is not function]
     test = _lambda(inner, function.expressions)
     if len(arrays) > 1:
-        pairs = _typed(ZIP_WITH(expressions=[*arrays, test]), t.array(t.BOOLEAN))
-        failed = _typed(exp.to_identifier("lambda_1"), t.BOOLEAN)
+        pairs = typed(ZIP_WITH(expressions=[*arrays, test]), t.array(t.BOOLEAN))
+        failed = typed(exp.to_identifier("lambda_1"), t.BOOLEAN)
         arrays, test = [pairs], _lambda(failed, [failed])
-    return _or_else(_typed(ANY_MATCH(expressions=[*arrays, test]), t.BOOLEAN), exp.false())
+    return or_else(typed(ANY_MATCH(expressions=[*arrays, test]), t.BOOLEAN), exp.false())
 
 
 def _lambda(value: exp.Expr, parameters: Sequence[exp.Expr]) -> exp.Expr:
     copies = [each.copy() for each in parameters]
-    return _typed(exp.Lambda(this=value.copy(), expressions=copies), t.BOOLEAN)
-
-
-def _or_else(condition: exp.Expr, otherwise: exp.Expr) -> exp.Expr:
-    return exp.Coalesce(this=_in_brackets(condition), expressions=[otherwise])
-
-
-def _is_true(condition: exp.Expr, operand: exp.Expr) -> exp.Expr:
-    """A comparison of one operand, false where it is NULL."""
-    return _or_else(condition, exp.false()) if _nullable(operand) else condition
-
-
-def _given(node: exp.Expr) -> exp.Expr | None:
-    return exp.Not(this=_is_null(node)) if _nullable(node) else None
-
-
-def _nullable(node: exp.Expr) -> bool:
-    made = node.find(exp.TryCast, exp.Try, exp.Case, exp.Nullif)
-    return made is not None or nullable(node, grouped=False)
-
-
-def _is_null(node: exp.Expr) -> exp.Expr:
-    return exp.Is(this=_in_brackets(node), expression=exp.Null())
-
-
-def negated(node: exp.Expr) -> exp.Expr:
-    """Return NOT of a condition.
-
-    Args:
-        node: the condition; it becomes a part of the result.
-    """
-    return exp.Not(this=exp.paren(node))
-
-
-def _all(*conditions: exp.Expr | None) -> exp.Expr:
-    found = [condition for condition in conditions if condition is not None]
-    return found[0] if len(found) == 1 else exp.and_(*found)
-
-
-def _both(left: exp.Expr | None, right: exp.Expr | None) -> exp.Expr | None:
-    return None if right is None else _all(left, right)
-
-
-def _in_brackets(node: exp.Expr) -> exp.Expr:
-    simple = isinstance(node, (exp.Column, exp.Literal, exp.Paren, exp.Func, exp.Try))
-    simple = simple and not isinstance(node, exp.Connector)
-    return node.copy() if simple else _typed(exp.Paren(this=node.copy()), type_of(node))
-
-
-def _typed(node: exp.Expr, kind: exp.DataType) -> exp.Expr:
-    node.type = kind.copy()
-    return node
+    return typed(exp.Lambda(this=value.copy(), expressions=copies), t.BOOLEAN)

@@ -130,7 +130,8 @@ CASE WHEN i > 0 THEN b % j WHEN j = 0 THEN c % k ELSE i + 1 END | coalesce(i % j
 coalesce(1, i % j) | i % j > 1 | nullif(i % j, 1) | CAST(round(d) AS INTEGER)
 CAST(round(d) AS BIGINT) | TRY_CAST(s AS INTEGER) + 1 | CAST(p AS DECIMAL(4, 1))
 CASE i % j WHEN 0 THEN 1 ELSE 1 % k END | i % j BETWEEN 0 AND 3 | from_unixtime(c)
-i % j IN (1, 2)
+i % j IN (1, 2) | i + j + k | i + i + j + k + i + i | (b - c) * i + b - j
+CAST(b + c AS INTEGER) + i | i % j + i % j + i | b + c - i + c
 """
 INT, LONG = 2**31, 2**63
 INTS = (*range(-3, 4), 1, 0, None, INT - 1, -INT, 65536)
