@@ -21,7 +21,8 @@ from typing import cast
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, OnError, View
-from headwater.analyze.failing.failing_rows import fails, is_certain, negated, safe
+from headwater.analyze.failing.conditions import any_of, negated
+from headwater.analyze.failing.failing_rows import fails, is_certain, safe
 from headwater.analyze.failing.fallible import failing, fails_on_ordinary_data
 from headwater.analyze.failing.nonzero_divisors import Facts, facts_of, mark_proven
 from headwater.analyze.portable.rewrites import portable
@@ -50,6 +51,7 @@ from headwater.plan.rules.computed import (
     row_expressions,
     sides,
 )
+from headwater.plan.shared_values import SharedValues
 from headwater.plan.sql.render import in_time_at_last
 
 _WINDOW = {"window_start", "window_end"}
@@ -117,7 +119,7 @@ class _Input:
     @property
     def facts(self) -> Facts:
         """What is not 0 in the rows that pass."""
-        return facts_of(exp.and_(*self.passes)) if self.passes else frozenset()
+        return frozenset[str]().union(*map(facts_of, self.passes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +203,8 @@ class _Finder:
         self._allowed = allowed
         self._inputs = {id(item.table): _Input(item) for item in relations_of(query, catalog)}
         self._top = {id(select) for select in union_branches(query)}
+        self._shared = SharedValues()
+        self._leaves_of: dict[int, list[_Leaf]] = {}
         self._always = False
         self._shown: list[str] = []
 
@@ -232,7 +236,7 @@ class _Finder:
             select = item.relation.select
             where = select.args.get("where")
             before = [negated(condition) for condition in item.filters]
-            after = [negated(condition) for condition in item.others]
+            after = [negated(condition) for condition in self._joined(item.others)]
             for term in after:
                 term.meta[COMPUTED] = True
             terms = [*before, *conjuncts(where.this if where else None), *after]
@@ -245,6 +249,12 @@ class _Finder:
             return None
         shown_ = tuple(dict.fromkeys(self._shown))
         return Guard(self._query, tuple(bad), combined, shown_, self._always)
+
+    def _joined(self, conditions: list[exp.Expr]) -> list[exp.Expr]:
+        """Return the conditions, those that use shared values as one: it computes these once."""
+        own = [each for each in conditions if not self._shared.used(each)]
+        sharing = any_of(*(each for each in conditions if self._shared.used(each)))
+        return own if sharing is None else [*own, self._shared.around(sharing)]
 
     def _look_at_filters(self, select: exp.Select) -> None:
         """WHERE, and ON of inner joins: a row that does not pass is not computed further."""
@@ -296,7 +306,7 @@ class _Finder:
                     for each in origin.passes
                 ]
                 why = reason(expression)
-                cause = _plain(exp.and_(*passing, condition))
+                cause = _plain(self._shared.around(exp.and_(*passing, condition)))
                 if not own and (timely := in_time_at_last(origin.relation, self._allowed)):
                     cause = f"{timely} AND ({cause})"
                 origin.causes.append((cause, why))
@@ -318,17 +328,22 @@ class _Finder:
         place = relations(select).index(found[0])
         if optional(select)[place] or _is_made_of_several(found[0]):
             return None
-        leaves = list(self._leaves(found[0]))
+        leaves = self._leaves(found[0])
         if not all(leaf.holds(item) for leaf in leaves):
             return None
         for leaf in leaves:
-            columns = {column.name for column in leaf.over(item).find_all(exp.Column)}
-            if leaf.input.relation.window and columns & _WINDOW:
+            if leaf.input.relation.window and self._shared.columns(leaf.over(item)) & _WINDOW:
                 return None
         return leaves
 
-    def _leaves(self, item: exp.Expr) -> Iterator[_Leaf]:
-        """Yield where the rows of a FROM item come from."""
+    def _leaves(self, item: exp.Expr) -> list[_Leaf]:
+        """Return where the rows of a FROM item come from."""
+        # each column of each subquery asks again
+        if id(item) not in self._leaves_of:
+            self._leaves_of[id(item)] = list(self._found_leaves(item))
+        return self._leaves_of[id(item)]
+
+    def _found_leaves(self, item: exp.Expr) -> Iterator[_Leaf]:
         if isinstance(item, exp.Table):
             yield _Leaf(self._inputs[id(item)])
             return
@@ -336,11 +351,12 @@ class _Finder:
         names = [each.alias_or_name for each in branches[0].selects]
         names = renamed(item) or names
         for branch in branches:
+            own = [self._blamed(branch, each.unalias()) is not None for each in branch.selects]
             for leaf in self._leaves(relations(branch)[0]):
                 columns = {
-                    name: _bracketed(safe(leaf.over(each.unalias())))
-                    for name, each in zip(names, branch.selects, strict=True)
-                    if self._blamed(branch, each.unalias()) is not None
+                    name: self._shared.share(_bracketed(safe(leaf.over(each.unalias()))), name)
+                    for name, each, is_own in zip(names, branch.selects, own, strict=True)
+                    if is_own
                 }
                 yield _Leaf(leaf.input, columns)
 

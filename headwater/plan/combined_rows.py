@@ -17,7 +17,8 @@ from sqlglot import exp
 
 from headwater.analyze.bind.subqueries import outer_columns
 from headwater.analyze.definitions import Catalog
-from headwater.analyze.failing.failing_rows import fails, negated, safe
+from headwater.analyze.failing.conditions import negated
+from headwater.analyze.failing.failing_rows import fails, safe
 from headwater.analyze.failing.fallible import failing, sum_leaves_type
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.query_parts import (

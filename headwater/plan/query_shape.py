@@ -243,12 +243,17 @@ def relations_of(query: exp.Query, catalog: Catalog) -> Iterator[RelationShape]:
         SqlError: ``NOT_YET`` for a window that no engine maintains yet.
     """
     for select in query.find_all(exp.Select, bfs=False):
+        used: dict[str, set[str]] = {}
+        for column in select.find_all(exp.Column):
+            used.setdefault(column.table, set()).add(column.name)
         for item in relations(select):
             if isinstance(item, exp.Table):
-                yield _relation(item, select, catalog)
+                yield _relation(item, select, used.get(item.alias_or_name, set()), catalog)
 
 
-def _relation(table: exp.Table, select: exp.Select, catalog: Catalog) -> RelationShape:
+def _relation(
+    table: exp.Table, select: exp.Select, used: set[str], catalog: Catalog
+) -> RelationShape:
     window = window_of(table.this) if isinstance(table.this, WindowTable) else None
     inner = table.this.this if isinstance(table.this, WindowTable) else table
     if not isinstance(inner, exp.Table):
@@ -257,9 +262,8 @@ def _relation(table: exp.Table, select: exp.Select, catalog: Catalog) -> Relatio
             hint += f", or group by date_trunc('hour', {window.time})"
         raise _not_yet(table, "a window over this subquery", hint)
     alias = table.alias_or_name
-    used = columns_of(select, alias) - ({"window_start", "window_end"} if window else set())
     if window:
-        used.add(window.time)
+        used = used - {"window_start", "window_end"} | {window.time}
     return RelationShape(
         inner.name,
         alias,

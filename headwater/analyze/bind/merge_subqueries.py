@@ -7,6 +7,7 @@ WITH clause does not hide the table, its event time or a window from the planner
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -27,6 +28,11 @@ from headwater.dialect.syntax import WindowTable
 
 MAX_NODES = 2_000
 """Largest expression part that merging may copy into the SELECT around it."""
+_MAX_REPEATED = 500
+"""How many nodes merging may add by writing definitions more than once: they multiply by level."""
+
+_COLUMN_NODES = 3
+"""Nodes of a column and its names."""
 
 
 def merge_subqueries(
@@ -85,7 +91,19 @@ def _may_merge(select: exp.Select, relation: Relation, inner: exp.Select) -> boo
     join = relation.node.parent
     if isinstance(join, exp.Join) and join.side or optional_before(select):
         return False  # what an outer join does not match is NULL, not f(NULL)
-    return sum(1 for item in inner.selects for _ in item.walk()) < MAX_NODES
+    sizes = {item.alias: sum(1 for _ in item.this.walk()) for item in inner.selects}
+    return sum(sizes.values()) < MAX_NODES and _repeated(select, relation, sizes) <= _MAX_REPEATED
+
+
+def _repeated(select: exp.Select, relation: Relation, sizes: Mapping[str, int]) -> int:
+    """Return the nodes that merging adds for columns that are computed and used more than once."""
+    names = (column.name for column in _columns(select) if column.table == relation.alias)
+    uses = Counter(names)
+    return sum(
+        size * (uses[name] - 1)
+        for name, size in sizes.items()
+        if uses[name] > 1 and size > _COLUMN_NODES
+    )
 
 
 def _merge(select: exp.Select, relation: Relation, inner: exp.Select, base: Relation) -> Relation:

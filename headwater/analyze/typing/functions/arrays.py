@@ -196,6 +196,9 @@ def _value_of(arguments: Arguments) -> exp.DataType:
 SCALAR_SUBQUERY = named("_scalar_subquery")
 """The row of a scalar subquery of which there could be several."""
 
+HOLDS_FOR = named("_holds_for")
+"""A condition in which a value that is computed once has a name."""
+
 ELEMENTS: Table = {
     exp.Bracket: Function(
         "[ ]",
@@ -217,6 +220,14 @@ ELEMENTS: Table = {
                 trino="element_at(_1, 1)",
                 nullable="always",
                 fails="cardinality(_1) > 1",
+            ),
+            line(
+                "_holds_for(x: any, f: lambda) -> BOOLEAN",
+                "Tests whether a condition that is never NULL is true for a value.",
+                spark="exists(array(_1), _2)",
+                duckdb="list_contains(list_transform([_1], _2), true)",
+                trino="any_match(ARRAY[_1], _2)",
+                nullable="never",
             ),
             line(
                 "_ordinals(x: array) -> ARRAY(BIGINT)",
