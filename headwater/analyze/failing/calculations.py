@@ -19,7 +19,7 @@ _OPERATIONS = (exp.Add, exp.Sub, exp.Mul)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class OperandStep:
     """What is computed before an operand of a calculation.
 
     Attributes:
@@ -43,15 +43,15 @@ def is_calculation(node: exp.Expr) -> bool:
     return False
 
 
-def steps(root: exp.Expr) -> Iterator[Step]:
+def steps(root: exp.Expr) -> Iterator[OperandStep]:
     """Yield the operands of a calculation in order, and its end."""
     count = 0
 
-    def visit(node: exp.Expr, before: tuple[exp.Expr, ...]) -> Iterator[Step]:
+    def visit(node: exp.Expr, before: tuple[exp.Expr, ...]) -> Iterator[OperandStep]:
         nonlocal count
         inner = _within_brackets(node)
         if inner is None:
-            yield Step(node, before, count)
+            yield OperandStep(node, before, count)
             return
         start = count
         yield from visit(inner.this, before)
@@ -61,7 +61,7 @@ def steps(root: exp.Expr) -> Iterator[Step]:
         count += can_fail(inner)
 
     yield from visit(root, ())
-    yield Step(None, (root,), count)
+    yield OperandStep(None, (root,), count)
 
 
 def _within_brackets(node: exp.Expr) -> exp.Expr | None:
