@@ -81,13 +81,18 @@ def _is_other(func: exp.Func, known: f.Function, kind: exp.DataType, report: Dia
     if dialect == "flink" and isinstance(func, _MEANS) and not t.is_float(kind):
         hint = f"write {known.name}(CAST(x AS DOUBLE)), or sum(x) / count(x)"
         message = f"{known.name} of {t.sql_type(kind)} has other digits in Flink"
-    elif dialect == "postgres" and isinstance(func, exp.Round) and t.is_float(kind):
+    elif dialect == "postgres" and _is_whole_round(func) and t.is_float(kind):
         hint = "cast it first: round(CAST(x AS DECIMAL(18, 6)))"
         message = f"round of {t.sql_type(kind)} rounds halves to even numbers in PostgreSQL"
     else:
         return False
     report.add("NOT_PORTABLE", message, func, hint)
     return True
+
+
+def _is_whole_round(func: exp.Func) -> bool:
+    """Whether a call rounds to whole numbers: with digits PostgreSQL rounds decimals only."""
+    return isinstance(func, exp.Round) and func.args.get("decimals") is None
 
 
 def _null_if(given: Sequence[exp.Expr], report: Diagnostics) -> exp.DataType:
