@@ -62,9 +62,9 @@ _AVRO_LIMITS = {
     for what, most in (("string", 2**26), ("bytes", 2**26), ("collectionItems", 2**24))
 }
 # Less memory and less CPU than G1 where there are no cores to collect beside the work. Batches of
-# columns live as long as a task: in half of the heap they die young, and a heap that is often full
-# is collected whole, which took a sixth of the CPU seconds of a filter.
-_SERIAL = ("-XX:+UseSerialGC", "-XX:NewRatio=1", "-XX:MinHeapFreeRatio=60")
+# columns live as long as a task: a heap that grows late is full of them, and is collected whole
+# every few seconds.
+_SERIAL = ("-XX:+UseSerialGC", "-XX:MinHeapFreeRatio=60")
 _FOR_EVERY_JVM = (*_PLACE, *(f"-D{name}={value}" for name, value in _AVRO_LIMITS.items()))
 _SECRET_NAMES = (
     "secret|pass(word|wd|phrase)|pwd|token|access[._-]?key|account[._-]?key|api[._-]?key"
