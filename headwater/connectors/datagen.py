@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import time
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -98,8 +97,9 @@ class Datagen(Connector[tuple[int, int]]):
         decoder = Decoder(
             self._source,
             generated(self._source, view),
-            partial(moment, arrived_at),
+            moment(arrived_at),
             self._max_future,
+            moment(arrived_at, "TIMESTAMP_NTZ"),
         )
         return rows_of(spark, decoder)
 

@@ -27,19 +27,13 @@ from headwater.formats.flat_json import may_be_flat
 from headwater.lake.watermark import watermark_type
 from headwater.plan.sql.spark_text import name
 
-_NOW = {"TIMESTAMP": "current_timestamp()", "TIMESTAMP_NTZ": "localtimestamp()"}
-
-
-def arrival(kind: str) -> str:
-    """Return when a batch began, which is the same when it runs again.
-
-    The bare function would not do: its value would be part of the generated code, which then is
-    compiled anew for each batch; transform() is interpreted, and keeps it out.
-
-    Args:
-        kind: Spark type, ``TIMESTAMP`` or ``TIMESTAMP_NTZ``.
-    """
-    return f"element_at(transform(array({_NOW[kind]}), t -> t), 1)"
+_ARRIVAL, _LOCALLY = (
+    f"element_at(transform(array({now}()), t -> t), 1)"
+    for now in ("current_timestamp", "localtimestamp")
+)
+"""Structured Streaming keeps both the same when a batch runs again. Not the bare functions: their
+values would be part of the generated code, which then is compiled anew for each batch; transform()
+is interpreted, and keeps them out."""
 
 
 def bad_rows(source: str) -> str:
@@ -97,4 +91,4 @@ def _decoder(
             span=source.span,
         )
     encoded = reader.stream(spark, source, config, f"_stream_{source.name}", flat=flat)
-    return Decoder(source, encoded, arrival, config.run.max_future)
+    return Decoder(source, encoded, _ARRIVAL, config.run.max_future, _LOCALLY)

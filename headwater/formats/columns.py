@@ -150,15 +150,17 @@ class Decoder:
     Attributes:
         source: the definition.
         encoded: the encoding's part.
-        arrived_at: gives the arrival as a SQL expression of a type, TIMESTAMP or TIMESTAMP_NTZ.
+        arrived_at: arrival as a SQL expression of type TIMESTAMP.
         max_future: how far the event time may be ahead of the arrival where the source does not
             say.
+        arrived_locally: arrival of type TIMESTAMP_NTZ, if it is known without converting each row.
     """
 
     source: Source
     encoded: Encoded
-    arrived_at: Callable[[str], str]
+    arrived_at: str
     max_future: timedelta = MAX_FUTURE
+    arrived_locally: str = ""
 
     def rows(self) -> str:
         """Return the SELECT of all rows: columns, coordinates, and what is said of them."""
@@ -174,7 +176,7 @@ class Decoder:
         raw = f"CAST({VALUE} AS BINARY)"
         broken = (BROKEN, case(self.encoded.faults))
         return (
-            f"SELECT {self.arrived_at('TIMESTAMP')} AS {ARRIVAL_COLUMN},\n"
+            f"SELECT {self.arrived_at} AS {ARRIVAL_COLUMN},\n"
             f"{case([broken, *self._refusals()])} AS reason,\n"
             f"CASE WHEN {is_long(self.source)}"
             f" THEN substr({raw}, 1, {KEPT_OF_LONG_RECORD}) ELSE {raw} END AS raw, {coordinates}\n"
@@ -301,8 +303,10 @@ class Decoder:
         limit = interval(given) if given else self.max_future
         kind = next(c.type for c in self.source.columns if c.name == column)
         # hardly a row is ahead of its arrival at all: the rest is not computed for the others
-        ahead = f"{name(column)} > {self.arrived_at(spark_type(kind))}"
-        bound = f"timestamp_micros(unix_micros({self.arrived_at('TIMESTAMP')}) + {micros(limit)})"
+        local = self.arrived_locally or f"CAST({self.arrived_at} AS TIMESTAMP_NTZ)"
+        arrived = local if spark_type(kind) == "TIMESTAMP_NTZ" else self.arrived_at
+        ahead = f"{name(column)} > {arrived}"
+        bound = f"timestamp_micros(unix_micros({self.arrived_at}) + {micros(limit)})"
         says = f'future-dated: column "{column}" is '
         rest = f", more than {limit} ahead of its arrival"
         return (

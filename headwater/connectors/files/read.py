@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial, reduce
+from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
@@ -96,7 +96,13 @@ class FileReader:
         for number, (form, files) in enumerate(groups.items()):
             view, tasks = f"_raw_{self._source.name}_{number}", _tasks(spark, files)
             encoded = self._encoded(spark, form, files, Records(view, expected=expected))
-            decoder = Decoder(self._source, encoded, partial(moment, arrived_at), self._max_future)
+            decoder = Decoder(
+                self._source,
+                encoded,
+                moment(arrived_at),
+                self._max_future,
+                moment(arrived_at, "TIMESTAMP_NTZ"),
+            )
             decoders.append((decoder, tasks))
             values_in = self._values_of_flat(spark, files)
             if values_in is not None:  # the quicker decoding gives the same rows
@@ -139,7 +145,13 @@ class FileReader:
             else:
                 encoded = json_lines(self._source, Records(view, KNOWN))
             decoders.append(
-                Decoder(self._source, encoded, partial(moment, arrived_at), self._max_future)
+                Decoder(
+                    self._source,
+                    encoded,
+                    moment(arrived_at),
+                    self._max_future,
+                    moment(arrived_at, "TIMESTAMP_NTZ"),
+                )
             )
         return Rows(
             _union([spark.sql(decoder.rows()) for decoder in decoders]),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
@@ -147,7 +146,14 @@ class KafkaReader:
     def _decoded(self, spark: SparkSession, records: Records, arrived_at: int) -> Rows:
         encoded = self._encoded(spark, records)
         return rows_of(
-            spark, Decoder(self._source, encoded, partial(moment, arrived_at), self._max_future)
+            spark,
+            Decoder(
+                self._source,
+                encoded,
+                moment(arrived_at),
+                self._max_future,
+                moment(arrived_at, "TIMESTAMP_NTZ"),
+            ),
         )
 
     def _encoded(self, spark: SparkSession, records: Records) -> Encoded:

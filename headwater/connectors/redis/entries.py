@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -110,7 +109,14 @@ class RedisReader:
     def _decoded(self, spark: SparkSession, records: Records, arrived_at: int) -> Rows:
         encoded = json_lines(self._source, records)
         return rows_of(
-            spark, Decoder(self._source, encoded, partial(moment, arrived_at), self._max_future)
+            spark,
+            Decoder(
+                self._source,
+                encoded,
+                moment(arrived_at),
+                self._max_future,
+                moment(arrived_at, "TIMESTAMP_NTZ"),
+            ),
         )
 
 
