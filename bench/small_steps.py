@@ -58,6 +58,11 @@ class Use:
     at: float
     memory: int
 
+    @property
+    def steady(self) -> float:
+        """CPU seconds that compiled nothing."""
+        return self.cpu - self.compiling
+
 
 def make_project(folder: Path, tables: int, views: int, table: str, trigger: str) -> None:
     """Write a project of tables and of views that group them."""
@@ -92,7 +97,7 @@ def watch(title: str, folder: Path, settle: float, seconds: float) -> str:
         after = use_of(pid, folder)
     cpu, commits = after.cpu - before.cpu, after.commits - before.commits
     share = cpu / (after.at - before.at)
-    steady = cpu - (after.compiling - before.compiling)
+    steady = after.steady - before.steady
     each = f"{cpu / commits * 1000:.0f} / {steady / commits * 1000:.0f}" if commits else "-"
     return f"{title:<44} {share:7.1%} {commits:8} {each:>12} {after.memory / 2**20:8.0f}"
 

@@ -32,7 +32,7 @@ def commits(minutes: float) -> tuple[Curve, list[tuple[int, float]]]:
         with running(folder) as pid:
             seen = [*_doublings(pid, folder, time.monotonic() + minutes * 60)]
     points = tuple(
-        Point(after.commits, _steady(before, after) / (after.commits - before.commits))
+        Point(after.commits, (after.steady - before.steady) / (after.commits - before.commits))
         for before, after in pairwise(seen)
     )
     memory = [(use.commits, use.memory / 2**20) for use in seen[1:]]
@@ -67,7 +67,7 @@ def _folder(size: int) -> Point:
             before = use_of(pid, folder)
             _send(folder, size + _SETTLE, _WATCHED)
             after = use_of(pid, folder)
-        return Point(size, _steady(before, after) / (after.at - before.at))
+        return Point(size, (after.steady - before.steady) / (after.at - before.at))
 
 
 def _wait_for(pid: int, folder: Path, commits: int) -> None:
@@ -89,7 +89,3 @@ def _file(folder: Path, number: int) -> None:
     new = folder / "in" / f".{number:06}.json"
     new.write_text(json.dumps(row))
     new.rename(new.with_name(new.name[1:]))
-
-
-def _steady(before: Use, after: Use) -> float:
-    return (after.cpu - after.compiling) - (before.cpu - before.compiling)

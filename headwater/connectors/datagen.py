@@ -39,7 +39,7 @@ from headwater.formats.columns import (
     stored,
 )
 from headwater.formats.times import is_nested, is_time
-from headwater.plan.sql.spark_text import at, interval, micros, moment, name, per_epoch, text
+from headwater.plan.sql.spark_text import at, interval, micros, name, per_epoch, text
 
 ROWS_PER_EPOCH = 100_000
 _ROWS_PER_TASK = 50_000
@@ -94,12 +94,8 @@ class Datagen(Connector[tuple[int, int]]):
         view = f"_raw_{self._source.name}"
         numbers = spark.range(0, last - first, 1, tasks).withColumnRenamed("id", ROW)
         numbers.selectExpr(f"{ROW} + {per_epoch(first)} AS {ROW}").createOrReplaceTempView(view)
-        decoder = Decoder(
-            self._source,
-            generated(self._source, view),
-            moment(arrived_at),
-            self._max_future,
-            moment(arrived_at, "TIMESTAMP_NTZ"),
+        decoder = Decoder.of_epoch(
+            self._source, generated(self._source, view), arrived_at, self._max_future
         )
         return rows_of(spark, decoder)
 

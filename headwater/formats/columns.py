@@ -50,7 +50,7 @@ from headwater.formats.envelopes import (
 )
 from headwater.formats.times import EARLIEST, LATEST, is_nested, outside
 from headwater.formats.unknown_fields import NAMED, NONE, UNKNOWN, VALUES
-from headwater.plan.sql.spark_text import interval, micros, name, text
+from headwater.plan.sql.spark_text import interval, micros, moment, name, text
 
 PATH, ROW, REASON, VALUE = "_path", "_row", "_reason", "_value"
 BAD, BROKEN, IGNORED = "_bad", "_broken", "_ignored"
@@ -161,6 +161,12 @@ class Decoder:
     arrived_at: str
     max_future: timedelta = MAX_FUTURE
     arrived_locally: str = ""
+
+    @classmethod
+    def of_epoch(cls, source: Source, encoded: Encoded, at: int, max_future: timedelta) -> Decoder:
+        """Return the decoder of rows that arrived at ``at``, over a relation with ``_row``."""
+        arrival, local = (moment(at, kind) for kind in ("TIMESTAMP", "TIMESTAMP_NTZ"))
+        return cls(source, encoded, arrival, max_future, local)
 
     def rows(self) -> str:
         """Return the SELECT of all rows: columns, coordinates, and what is said of them."""

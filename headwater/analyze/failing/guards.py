@@ -10,6 +10,7 @@ from typing import cast
 
 from sqlglot import exp
 
+from headwater.analyze.failing.conditions import in_brackets
 from headwater.analyze.failing.fallible import SAFE, condition_of
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing.common_type import type_of
@@ -35,7 +36,7 @@ def when_it_fails(node: exp.Expr) -> exp.Expr:
     given = f.arguments(cast(exp.Func, node))
     condition = composed(condition_of(node), given)
     present = [
-        exp.Not(this=exp.Is(this=_in_brackets(each), expression=exp.Null()))
+        exp.Not(this=exp.Is(this=in_brackets(each), expression=exp.Null()))
         for each in given
         if not isinstance(each, exp.Literal) and nullable(each, grouped=False)
     ]
@@ -76,11 +77,3 @@ def raise_where_it_fails(root: exp.Expr) -> None:
 
 def _message(node: exp.Expr) -> str:
     return f"{node.meta.get(SHOWN) or f.FUNCTIONS[type(node)].name} failed"
-
-
-def _in_brackets(node: exp.Expr) -> exp.Expr:
-    if isinstance(node, (exp.Column, exp.Literal, exp.Paren, exp.Func)):
-        return node.copy()
-    inner = exp.Paren(this=node.copy())
-    inner.type = type_of(node)
-    return inner

@@ -40,7 +40,7 @@ from headwater.formats.csv_records import MAX_WHOLE_BYTES, WHOLE, cut, is_no_rec
 from headwater.formats.flat_json import FLAT_LINES, LINES, may_be_flat, values_of_flat
 from headwater.formats.json import json_lines, json_rows, parser_options, reader_schema
 from headwater.formats.unknown_fields import NONE, UNKNOWN, VALUES
-from headwater.plan.sql.spark_text import at, moment, name, text
+from headwater.plan.sql.spark_text import at, name, text
 
 SPLIT_BYTES = 2**30
 _BYTES_PER_TASK, _BYTES_PER_OUTPUT_FILE = 4_000_000, 128_000_000
@@ -96,13 +96,7 @@ class FileReader:
         for number, (form, files) in enumerate(groups.items()):
             view, tasks = f"_raw_{self._source.name}_{number}", _tasks(spark, files)
             encoded = self._encoded(spark, form, files, Records(view, expected=expected))
-            decoder = Decoder(
-                self._source,
-                encoded,
-                moment(arrived_at),
-                self._max_future,
-                moment(arrived_at, "TIMESTAMP_NTZ"),
-            )
+            decoder = Decoder.of_epoch(self._source, encoded, arrived_at, self._max_future)
             decoders.append((decoder, tasks))
             values_in = self._values_of_flat(spark, files)
             if values_in is not None:  # the quicker decoding gives the same rows
@@ -144,15 +138,7 @@ class FileReader:
                 encoded = csv_rows(self._source, Records(view, KNOWN), names)
             else:
                 encoded = json_lines(self._source, Records(view, KNOWN))
-            decoders.append(
-                Decoder(
-                    self._source,
-                    encoded,
-                    moment(arrived_at),
-                    self._max_future,
-                    moment(arrived_at, "TIMESTAMP_NTZ"),
-                )
-            )
+            decoders.append(Decoder.of_epoch(self._source, encoded, arrived_at, self._max_future))
         return Rows(
             _union([spark.sql(decoder.rows()) for decoder in decoders]),
             lambda: _union([spark.sql(decoder.rejected()) for decoder in decoders]),

@@ -30,7 +30,6 @@ from headwater.formats.columns import (
 from headwater.formats.csv import csv_rows, raw_records
 from headwater.formats.envelopes import KEY, TOMBSTONE
 from headwater.formats.json import json_lines
-from headwater.plan.sql.spark_text import moment
 
 ROWS_PER_EPOCH = 500_000
 _ROWS_PER_TASK = 50_000
@@ -147,13 +146,7 @@ class KafkaReader:
         encoded = self._encoded(spark, records)
         return rows_of(
             spark,
-            Decoder(
-                self._source,
-                encoded,
-                moment(arrived_at),
-                self._max_future,
-                moment(arrived_at, "TIMESTAMP_NTZ"),
-            ),
+            Decoder.of_epoch(self._source, encoded, arrived_at, self._max_future),
         )
 
     def _encoded(self, spark: SparkSession, records: Records) -> Encoded:

@@ -23,7 +23,7 @@ from headwater.connectors.contract import IntakeConfig, Rows, rows_of
 from headwater.connectors.redis.server import Span, client
 from headwater.formats.columns import KNOWN, PATH, ROW, VALUE, Decoder, Records
 from headwater.formats.json import json_lines
-from headwater.plan.sql.spark_text import moment, text
+from headwater.plan.sql.spark_text import text
 
 _FORMAT = "headwater_redis"
 _SCHEMA = "id STRING, value BINARY"
@@ -110,13 +110,7 @@ class RedisReader:
         encoded = json_lines(self._source, records)
         return rows_of(
             spark,
-            Decoder(
-                self._source,
-                encoded,
-                moment(arrived_at),
-                self._max_future,
-                moment(arrived_at, "TIMESTAMP_NTZ"),
-            ),
+            Decoder.of_epoch(self._source, encoded, arrived_at, self._max_future),
         )
 
 

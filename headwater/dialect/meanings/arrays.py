@@ -6,10 +6,12 @@ not say enough about is left to the binder, which refuses it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
 from headwater.dialect.meanings import functions
-from headwater.dialect.meanings.text import Meaning, refuse
+from headwater.dialect.meanings.text import Meaning, is_null, refuse
 from headwater.dialect.meanings.text import text as literal
 
 _ELEMENT = "e"
@@ -19,11 +21,6 @@ _ELEMENT_FROM_1 = functions.element(1, fails=False)
 def call(name: str, *given: exp.Expr) -> exp.Anonymous:
     """Return a call of Trino's function; the arguments are copied."""
     return exp.Anonymous(this=name, expressions=[each.copy() for each in given])
-
-
-def is_null(value: exp.Expr) -> exp.Is:
-    """Return the test whether a value is NULL."""
-    return exp.Is(this=value.copy(), expression=exp.Null())
 
 
 def _those(array: exp.Expr, *, null: bool) -> exp.Anonymous:
@@ -174,3 +171,16 @@ def map_of(node: exp.Expr) -> exp.Expr | None:
         return None
     sides = (node.expressions[::2], node.expressions[1::2])
     return call("map", *(exp.Array(expressions=[each.copy() for each in side]) for side in sides))
+
+
+OF_SPARK_AND_FLINK: Mapping[type[exp.Expr], Meaning] = {
+    exp.ArrayAppend: longer(first=False),
+    exp.ArrayDistinct: functions.named("array_distinct", "this"),
+    exp.ArrayExcept: functions.named("array_except", "this", "expression"),
+    exp.ArrayIntersect: shared,
+    exp.ArrayMax: most("array_max"),
+    exp.ArrayMin: most("array_min"),
+    exp.ArrayPosition: functions.named("array_position", "this", "expression"),
+    exp.MapKeys: functions.named("map_keys", "this"),
+}
+"""What both engines answer alike, by class of a node."""

@@ -182,22 +182,15 @@ _SAME = ("array_union", "e", "map_values", "url_encode")
 """Calls by name that mean what they mean in Trino."""
 
 _ARRAYS: Mapping[type[exp.Expr], Meaning] = {
-    exp.ArrayAppend: arrays.longer(first=False),
+    **arrays.OF_SPARK_AND_FLINK,
     exp.ArrayConcat: arrays.joined,
     exp.ArrayContains: arrays.holds,
-    exp.ArrayDistinct: functions.named("array_distinct", "this"),
-    exp.ArrayExcept: functions.named("array_except", "this", "expression"),
-    exp.ArrayIntersect: arrays.shared,
-    exp.ArrayMax: arrays.most("array_max"),
-    exp.ArrayMin: arrays.most("array_min"),
-    exp.ArrayPosition: functions.named("array_position", "this", "expression"),
     exp.ArrayPrepend: arrays.longer(first=True),
     exp.ArrayRemove: arrays.without,
     exp.ArraySlice: arrays.from_to,
     exp.ArraySort: arrays.nulls_first,
     exp.ArrayToString: functions.named("array_join", "this", "expression", "null"),
     exp.Bracket: _element,
-    exp.MapKeys: functions.named("map_keys", "this"),
     exp.Split: arrays.parts,
 }
 

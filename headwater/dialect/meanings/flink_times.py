@@ -80,11 +80,7 @@ def _reader(pattern: str) -> tuple[str, str] | None:
         regex += form
     if "y" not in groups:
         return None
-    place = {letter: f"${number}" for letter, number in groups.items()}
-    day = f"{place['y']}-{place.get('M', '01')}-{place.get('d', '01')}"
-    time = f"{place.get('H', '00')}:{place.get('m', '00')}:{place.get('s', '00')}"
-    fraction = f".{place['S']}" if "S" in place else ""
-    return rf"^{regex}\z", f"{day} {time}{fraction}"
+    return rf"^{regex}\z", times.in_order(groups, "yMdHmsS")
 
 
 def from_epoch(node: exp.Expr) -> exp.Expr:

@@ -27,7 +27,8 @@ def text(value: str) -> exp.Literal:
     return exp.Literal.string(value)
 
 
-def _is_null(node: exp.Expr) -> exp.Is:
+def is_null(node: exp.Expr) -> exp.Is:
+    """Return the test whether a value is NULL; the value is copied."""
     return exp.Is(this=node.copy(), expression=exp.Null())
 
 
@@ -105,7 +106,7 @@ def part(node: exp.Expr) -> exp.Expr:
 def or_empty(node: exp.Expr) -> exp.Expr:
     """An empty text if nothing is found in a text that is not NULL."""
     found = exp.Coalesce(this=node.copy(), expressions=[text("")])
-    return exp.Case(ifs=[exp.If(this=exp.Not(this=_is_null(node.this)), true=found)])
+    return exp.Case(ifs=[exp.If(this=exp.Not(this=is_null(node.this)), true=found)])
 
 
 def among(like: Meaning = lambda node: node) -> Meaning:

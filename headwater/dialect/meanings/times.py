@@ -142,11 +142,20 @@ def _reader(pattern: str) -> tuple[str, str] | None:
             return None
     if "Y" not in groups:
         return None
-    place = {letter: f"${number}" for letter, number in groups.items()}
-    day = f"{place['Y']}-{place.get('m', '01')}-{place.get('d', '01')}"
-    time = f"{place.get('H', '00')}:{place.get('M', '00')}:{place.get('S', '00')}"
-    fraction = f".{place['f']}" if "f" in place else ""
-    return f"^{regex}\\z", f"{day} {time}{fraction}"
+    return f"^{regex}\\z", in_order(groups, "YmdHMSf")
+
+
+def in_order(groups: Mapping[str, int], letters: str) -> str:
+    """Return a time as text, of the groups of a regular expression; what is missing is the least.
+
+    Args:
+        groups: numbers of the groups by letter.
+        letters: those of the year, month, day, hour, minute, second and fraction.
+    """
+    parts = [f"${groups[letter]}" if letter in groups else "" for letter in letters]
+    day = "-".join(part or "01" for part in parts[:3])
+    time = ":".join(part or "00" for part in parts[3:6])
+    return f"{day} {time}" + (f".{parts[6]}" if parts[6] else "")
 
 
 # -- parts and differences
