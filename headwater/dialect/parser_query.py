@@ -115,12 +115,15 @@ class QueryParser(WindowParser):
     ) -> exp.Expr | None:
         start = self._curr
         try:
-            return super()._parse_function_call(functions, anonymous, optional_parens, any_token)
+            call = super()._parse_function_call(functions, anonymous, optional_parens, any_token)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             # sqlglot's builders take their arguments without counting them
             hint = "look at their number and types"
             message = f"the arguments of {start.text.upper()} are not valid"
             return self.fail("SYNTAX_ERROR", message, hint=hint, token=start)
+        if call is not None and self._prev is start:  # current_date, without brackets
+            return self._placed(call, start)
+        return call
 
     def _parse_primary(self) -> exp.Expr | None:
         first, second = self._curr, self._next

@@ -31,6 +31,7 @@ SELECT t.id FROM t JOIN b, c FULL JOIN z ON c.id = z.id;
 SELECT a, count(*) AS n FROM t GROUP BY a, t.a, "a", (a), 1;
 SELECT a + 1 AS b, count(*) AS n FROM t GROUP BY a + 1, t.a + 1;
 SELECT t.a, count(*) AS n FROM t GROUP BY "a";
+SELECT t.a, upper(k) AS k, count(*) AS n FROM t GROUP BY ALL;
 SELECT "at" FROM (SELECT id AS "at" FROM t) q GROUP BY q."at", at;
 SELECT * FROM b, c FULL JOIN z ON c.id = z.id;
 --: UNKNOWN_COLUMN

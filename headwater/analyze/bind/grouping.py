@@ -1,4 +1,4 @@
-"""GROUP BY positions and aliases → expressions.
+"""GROUP BY positions, aliases and ALL → expressions.
 
 In: a SELECT whose stars are expanded. Out: its GROUP BY holds expressions only, in place.
 """
@@ -30,7 +30,6 @@ def bind_grouping(select: exp.Select, columns: Collection[str], report: Diagnost
         ("grouping_sets", "GROUPING SETS"),
         ("cube", "CUBE"),
         ("rollup", "ROLLUP"),
-        ("all", "GROUP BY ALL"),
         ("totals", "WITH TOTALS"),
     ):
         if group.args.get(key):
@@ -39,7 +38,8 @@ def bind_grouping(select: exp.Select, columns: Collection[str], report: Diagnost
     for node in group.find_all(exp.Rollup, exp.Cube, exp.GroupingSets):
         report.not_yet(node.key.upper(), node, "write one view per grouping, with the keys named")
         return False
-    keys: list[exp.Expr] = []
+    keys = _all_keys(select, report) if group.args.get("all") and not group.expressions else []
+    group.set("all", None)
     for key_ in group.expressions:
         bound = _key(key_, select, columns, report)
         if bound is not None and bound not in keys:
@@ -49,6 +49,23 @@ def bind_grouping(select: exp.Select, columns: Collection[str], report: Diagnost
     else:
         select.set("group", None)
     return len(report.errors) == before
+
+
+def _all_keys(select: exp.Select, report: Diagnostics) -> list[exp.Expr]:
+    """Return what GROUP BY ALL means: each output of columns, without an aggregate and OVER."""
+    outputs = [item.unalias() for item in select.expressions]
+    keys = [each for each in outputs if not _calculates(each)]
+    of_columns = [each.copy() for each in keys if each.find(exp.Column)]
+    if keys and not of_columns:
+        hint = "leave GROUP BY out for one row, or name a column"
+        report.not_yet("GROUP BY ALL of constants", keys[0], hint)
+    return list(dict.fromkeys(of_columns))
+
+
+def _calculates(output: exp.Expr) -> bool:
+    """Tell whether it holds an aggregate or OVER, those of its subqueries apart."""
+    own = output.walk(prune=lambda node: isinstance(node, exp.Query))
+    return any(isinstance(node, (exp.AggFunc, exp.Window)) for node in own)
 
 
 def _key(

@@ -43,6 +43,17 @@ from tests.unit.analyze.small_project import bound, catalog, view
             "SELECT departures.origin AS origin, COUNT(*) AS n FROM departures AS departures"
             " GROUP BY departures.origin",
         ),
+        (
+            "SELECT lower(origin) AS o, 'x' AS x, count(*) AS n,"
+            " rank() OVER (ORDER BY count(*)) AS r, dest FROM departures GROUP BY ALL",
+            "SELECT LOWER(departures.origin) AS o, 'x' AS x, COUNT(*) AS n, RANK() OVER (ORDER BY"
+            " COUNT(*)) AS r, departures.dest AS dest FROM departures AS departures"
+            " GROUP BY LOWER(departures.origin), departures.dest",
+        ),
+        (
+            "SELECT count(*) AS n FROM departures GROUP BY ALL",
+            "SELECT COUNT(*) AS n FROM departures AS departures",
+        ),
         (  # without brackets EXCEPT would take the first of the two SELECTs only
             "SELECT flight FROM landings EXCEPT"
             " SELECT flight FROM landings GROUP BY ROLLUP (flight)",
