@@ -13,21 +13,14 @@ from headwater.analyze.portable.text_places import filled
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.carried import is_value, micros
 from headwater.analyze.typing.common_type import type_of
-from headwater.analyze.typing.functions.carried import canonical, micros_of
+from headwater.analyze.typing.functions.carried import canonical, micros_of, rounded
 from headwater.dialect.syntax import DIALECT
-
-_ROUNDED = {
-    "spark": "floor(({} + 500) / 1000D) * 1000",
-    "duckdb": "CAST(floor(({} + 500) / 1000) AS BIGINT) * 1000",
-    "trino": "CAST(floor(({} + 500) / 1000e0) AS BIGINT) * 1000",
-}
-"""Trino's intervals have milliseconds."""
 
 
 def carrier(node: exp.Expr) -> exp.Expr:
     """Return the type that stands for one which tables do not have; any other as it is."""
     kind = t.CARRIERS.get(node.this)
-    return node if kind is None else kind.copy()
+    return node if kind is None or node.expressions else kind.copy()  # an engine's own has a size
 
 
 def length(node: exp.Expr) -> exp.Expr:
@@ -35,8 +28,8 @@ def length(node: exp.Expr) -> exp.Expr:
     count = micros(node) if is_value(node) else None
     if count is None:
         return node
-    number = exp.Literal.number(abs(count))
-    return number if count >= 0 else exp.paren(exp.Neg(this=number), copy=False)
+    number: exp.Expr = exp.Literal.number(abs(count))
+    return exp.Cast(this=number if count >= 0 else exp.Neg(this=number), to=t.BIGINT.copy())
 
 
 def difference(node: exp.Expr, dialect: str) -> exp.Expr:
@@ -45,7 +38,7 @@ def difference(node: exp.Expr, dialect: str) -> exp.Expr:
         return node
     apart = f"({micros_of(dialect, '_1')} - {micros_of(dialect, '_2')})"
     if not node.meta.get(DIALECT):
-        apart = _ROUNDED[dialect].format(apart)
+        apart = rounded(dialect, apart)
     return exp.paren(filled(apart, [node.this, node.expression], dialect), copy=False)
 
 

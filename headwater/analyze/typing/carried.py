@@ -90,7 +90,8 @@ def span_arithmetic(node: exp.Expr, report: Diagnostics) -> exp.DataType | None:
         turned = c.TIME_LATER if isinstance(node, exp.Add) else c.TIME_EARLIER
         return _call_instead(node, turned, [left, right], t.TIME)
     if kinds == (t.TIME, t.TIME) and isinstance(node, exp.Sub):
-        return _call_instead(node, c.TIMES_APART, [left, right], t.INTERVAL)
+        apart = c.TIMES_APART if node.meta.get(DIALECT) else c.MILLIS_APART
+        return _call_instead(node, apart, [left, right], t.INTERVAL)
     if t.is_timestamp(kinds[0]) and kinds[1] == t.INTERVAL and not _is_constant(right):
         span = right if isinstance(node, exp.Add) else _negative(right)
         moved = c.LATER if kinds[0] == t.TIMESTAMP else c.LATER_ZONED
@@ -214,7 +215,7 @@ def carried_call(node: exp.Expr) -> exp.Expr | None:
         node: a call of the language, its arguments typed.
     """
     match node:
-        case exp.Hour() | exp.Minute() | exp.Second():
+        case exp.Day() | exp.Hour() | exp.Minute() | exp.Second():
             return _part(node.this, node.key)
         case exp.Extract():
             return _part(node.expression, node.this.name.lower())

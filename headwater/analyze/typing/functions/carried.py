@@ -25,6 +25,7 @@ TIME_OF, TIME_READ = named("_time_of"), named("_time_read")
 TIME_LATER, TIME_EARLIER = named("_time_later"), named("_time_earlier")
 TIME_TEXT, TIME_MICROS = named("_time_text"), named("_time_micros")
 DATE_WITH_TIME, TIMES_APART = named("_date_with_time"), named("_times_apart")
+MILLIS_APART = named("_times_apart_in_millis")
 UUID_READ, UUID_TEXT = named("_uuid_read"), named("_uuid_text")
 MICROS, SPAN, TIMES, WHOLE = (
     named(name) for name in ("_micros", "_span", "_multiplied", "_whole_units")
@@ -49,21 +50,23 @@ _OF_TIME = (
 """Microseconds since midnight."""
 _SHORT = "regexp_replace({}, '[.]?0+$', '')"
 """Six digits behind the point without the zeros at their end, and without the point alone."""
+# Trino 476 casts a timestamp without a zone that is before 1970 to a wrong time
 _CLOCK = {
     "spark": "date_format({}, 'HH:mm:ss.SSSSSS')",
     "duckdb": "strftime(CAST({} AS TIMESTAMP), '%H:%M:%S.%f')",
-    "trino": "CAST(CAST({} AS TIME(6)) AS VARCHAR)",
+    "trino": "CAST(CAST(CAST({} AS TIMESTAMP(6) WITH TIME ZONE) AT TIME ZONE 'UTC' AS TIME(6))"
+    " AS VARCHAR)",
 }
 _AT_MICROS = {
     "spark": "timestamp_micros({})",
     "duckdb": "(TIMESTAMP '1970-01-01 00:00:00' + to_microseconds({}))",
-    "trino": "(from_unixtime_nanos(({}) * 1000) AT TIME ZONE 'UTC')",
+    "trino": "from_unixtime_nanos(({}) * 1000)",
 }
 _OF_TEXT = (
-    "concat(lpad(regexp_extract(_1, '^([0-9]+):', 1), 2, '0'), ':',"
-    " lpad(regexp_extract(_1, '^[0-9]+:([0-9]+)', 1), 2, '0'), ':',"
-    " lpad(coalesce(regexp_extract(_1, '^[0-9]+:[0-9]+:([0-9]+)', 1), ''), 2, '0'), '.',"
-    " rpad(coalesce(regexp_extract(_1, '[.]([0-9]+)$', 1), ''), 6, '0'))"
+    "(lpad(regexp_extract(_1, '^([0-9]+):', 1), 2, '0') || ':'"
+    " || lpad(regexp_extract(_1, '^[0-9]+:([0-9]+)', 1), 2, '0') || ':'"
+    " || lpad(coalesce(regexp_extract(_1, '^[0-9]+:[0-9]+:([0-9]+)', 1), ''), 2, '0') || '.'"
+    " || rpad(coalesce(regexp_extract(_1, '[.]([0-9]+)$', 1), ''), 6, '0'))"
 )
 _READ_AS = {t.Type.TIME: _SHORT.format(_OF_TEXT), t.Type.UUID: "lower(_1)"}
 _INSTANT = "CAST(CAST({} AS TIMESTAMP(6) WITH TIME ZONE) AT TIME ZONE 'UTC' AS TIMESTAMP(6))"
@@ -124,6 +127,21 @@ def _everywhere(text: str) -> dict[str, str]:
     return dict.fromkeys(("spark", "duckdb", "trino"), text)
 
 
+_MILLIS = {
+    "spark": "(CAST(floor(({} + 500) / 1000D) AS BIGINT) * 1000)",
+    "duckdb": "(CAST(floor(({} + 500) / 1000) AS BIGINT) * 1000)",
+    "trino": "(CAST(floor(({} + 500) / 1000e0) AS BIGINT) * 1000)",
+}
+
+
+def rounded(dialect: str, micros: str) -> str:
+    """Return microseconds rounded to milliseconds, as Trino's intervals are."""
+    return _MILLIS[dialect].format(micros)
+
+
+_APART = dict.fromkeys(_MILLIS, f"({_OF_TIME.format('_1')} - {_OF_TIME.format('_2')})")
+
+
 def _line(
     signature: str,
     about: str,
@@ -143,13 +161,13 @@ def _shifted(node: type[exp.Expr], name: str) -> Line:
 
 def _moved(name: str, result: str) -> Line:
     """A line that moves a timestamp by an interval."""
-    at = f"from_unixtime_nanos(({micros_of('trino', '_1')} + _2) * 1000) AT TIME ZONE 'UTC'"
+    nanos = f"({micros_of('trino', '_1')} + _2) * DECIMAL '1000'"
     return line(
         f"{name}(x: timestamp, i: span) -> {result}",
         "Moves a timestamp by an interval.",
         spark="timestampadd(MICROSECOND, _2, _1)",
         duckdb="_1 + to_microseconds(_2)",
-        trino=f"CAST({at} AS {result})",
+        trino=f"CAST(from_unixtime_nanos({nanos}) AT TIME ZONE 'UTC' AS {result})",
         fails=_beyond,
     )
 
@@ -195,14 +213,19 @@ CARRIED: Table = dict(
         _line(
             "_times_apart(t: clock, u: clock) -> span",
             "Returns how much later the first time of day is.",
-            _everywhere(f"({_OF_TIME.format('_1')} - {_OF_TIME.format('_2')})"),
+            _APART,
+        ),
+        _line(
+            "_times_apart_in_millis(t: clock, u: clock) -> span",
+            "Returns the same as Trino does, in milliseconds.",
+            {engine: rounded(engine, apart) for engine, apart in _APART.items()},
         ),
         line(
             "_date_with_time(d: date, t: clock) -> TIMESTAMP",
             "Returns the timestamp of a date and a time of day.",
-            spark="CAST(concat(CAST(_1 AS STRING), ' ', _2) AS TIMESTAMP_NTZ)",
-            duckdb="CAST(concat(CAST(_1 AS VARCHAR), ' ', _2) AS TIMESTAMP)",
-            trino="CAST(concat(CAST(_1 AS VARCHAR), ' ', _2) AS TIMESTAMP(6))",
+            spark="CAST(CAST(_1 AS STRING) || ' ' || _2 AS TIMESTAMP_NTZ)",
+            duckdb="CAST(CAST(_1 AS VARCHAR) || ' ' || _2 AS TIMESTAMP)",
+            trino="CAST(CAST(_1 AS VARCHAR) || ' ' || _2 AS TIMESTAMP(6))",
         ),
         *(
             _line(
@@ -216,7 +239,7 @@ CARRIED: Table = dict(
             _line(
                 f"_{unit}_began(t: clock) -> TIME",
                 f"Returns the time of day at which the {unit} began.",
-                _everywhere(f"concat(substr(_1, 1, {_CUT[unit][0]}), '{_CUT[unit][1]}')"),
+                _everywhere(f"(substr(_1, 1, {_CUT[unit][0]}) || '{_CUT[unit][1]}')"),
             )
             for unit in TIME_BEGINNINGS
         ),
@@ -232,7 +255,7 @@ CARRIED: Table = dict(
         _line(
             "_multiplied(i: span, n: bigint) -> span",
             "Returns an interval so many times.",
-            _everywhere("(_1 * _2)"),
+            _everywhere("(_1 * CAST(_2 AS BIGINT))"),
             fails="NOT abs(CAST(_micros(_1) AS DOUBLE) * CAST(_2 AS DOUBLE)) < 9e18",
         ),
         line(
