@@ -16,7 +16,8 @@ from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions import carried as c
-from headwater.dialect.syntax import DIALECT
+from headwater.dialect import interval_text
+from headwater.dialect.syntax import DIALECT, SHOWN
 from headwater.dialect.vocabulary import LENGTHS
 
 _WITH_TIME = ("duckdb", "postgres")
@@ -137,8 +138,18 @@ def _call_instead(
     node: exp.Expr, function: type[exp.Expr], given: list[exp.Expr], kind: exp.DataType
 ) -> exp.DataType:
     """Put a call in the place of a node, and return its type."""
-    node.replace(made(function, given, kind))
+    call = made(function, given, kind)
+    call.meta[SHOWN] = _as_written(node)
+    node.replace(call)
     return kind
+
+
+def _as_written(node: exp.Expr) -> str:
+    """A node as text, with what was written in the places of calls that stand for it."""
+    shown = node.copy().transform(
+        lambda each: exp.var(each.meta[SHOWN]) if SHOWN in each.meta else each
+    )
+    return str(shown.sql("trino"))
 
 
 def made(function: type[exp.Expr], given: list[exp.Expr], kind: exp.DataType) -> exp.Expr:
@@ -172,6 +183,16 @@ def carried_cast(node: exp.Expr, target: exp.DataType, report: Diagnostics) -> e
     if target == t.VARCHAR and source == t.TIME and node.meta.get(DIALECT) in _TEXT_OF_TIME:
         return _call_instead(node, c.TIME_TEXT, [value], t.VARCHAR)
     return None
+
+
+def written_span(node: exp.Expr) -> exp.Expr | None:
+    """Return the constant interval that a cast of a literal is, None if it is another cast."""
+    if node.args["to"].this is not t.Type.INTERVAL or not node.this.is_string:
+        return None
+    found = interval_text.read(node.this.name)
+    if found is None:
+        return None
+    return exp.Interval(this=exp.Literal.string(found[0]), unit=exp.var(found[1]))
 
 
 def _read(node: exp.Expr, target: exp.DataType, report: Diagnostics) -> exp.DataType:
@@ -217,7 +238,7 @@ def carried_call(node: exp.Expr) -> exp.Expr | None:
     match node:
         case exp.Day() | exp.Hour() | exp.Minute() | exp.Second():
             return _part(node.this, node.key)
-        case exp.Extract():
+        case exp.Extract() if _has_part(node):
             return _part(node.expression, node.this.name.lower())
         case exp.TimeToUnix():
             return _seconds(node.this)
@@ -231,6 +252,13 @@ def carried_call(node: exp.Expr) -> exp.Expr | None:
         case exp.Avg() if type_of(node.this) == t.INTERVAL and not node.meta.get(DIALECT):
             return _average(node)
     return None
+
+
+def _has_part(node: exp.Extract) -> bool:
+    """Whether a part of an interval is Trino's: in other dialects sums are not carried over."""
+    if type_of(node.expression) != t.INTERVAL or not node.meta.get(DIALECT):
+        return True
+    return isinstance(node.expression.unnest(), exp.Sub) and node.this.name.lower() != "second"
 
 
 def _part(value: exp.Expr, unit: str) -> exp.Expr | None:

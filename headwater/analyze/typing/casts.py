@@ -13,7 +13,7 @@ from sqlglot import exp
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.literals import moment
 from headwater.analyze.typing import types as t
-from headwater.analyze.typing.carried import carried_cast
+from headwater.analyze.typing.carried import carried_cast, written_span
 from headwater.analyze.typing.common_type import cast_to, type_of
 from headwater.analyze.typing.functions.entry import rounded
 from headwater.analyze.typing.functions.numbers import NARROW
@@ -43,6 +43,9 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         message = "CAST takes a type and nothing else"
         report.add("UNSUPPORTED_SYNTAX", message, node, "write CAST(x AS type)")
         return t.UNKNOWN
+    if (span := written_span(node)) is not None:
+        node.replace(span)
+        return t.INTERVAL
     written = node.sql("trino") if node.args["to"].this in NARROW else ""
     length, narrow = _taken_length(node), _taken_range(node)
     try:

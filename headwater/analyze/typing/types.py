@@ -75,7 +75,7 @@ _SPELLINGS = {
 _REFUSED = {
     Type.TINYINT: "write INTEGER: Iceberg has no smaller integer",
     Type.SMALLINT: "write INTEGER: Iceberg has no smaller integer",
-    Type.CHAR: "write VARCHAR: text has no length here",
+    Type.CHAR: "write VARCHAR(n): a CHAR(n) is filled with blanks, which engines compare otherwise",
     Type.JSON: "write VARCHAR and read it with json_extract_scalar",
     Type.INTERVAL: "write INTERVAL '10' MINUTE, or keep the seconds as a BIGINT",
 }
@@ -190,6 +190,8 @@ def canonical(kind: exp.DataType) -> exp.DataType:
 def declared(kind: exp.DataType) -> exp.DataType:
     """Return the canonical form of a column's type: no text has a length, no integer is small.
 
+    Text is what the records say: that of a ``CHAR(n)`` is not filled with blanks.
+
     Raises:
         TypeRefused: if Headwater does not keep such columns.
     """
@@ -198,6 +200,9 @@ def declared(kind: exp.DataType) -> exp.DataType:
         if each.this in (Type.TINYINT, Type.SMALLINT):
             each.set("this", Type.INT)
         elif _SPELLINGS.get(each.this, each.this) in (Type.VARCHAR, Type.TIME):
+            each.set("expressions", [])
+        elif each.this is Type.CHAR:
+            each.set("this", Type.VARCHAR)
             each.set("expressions", [])
     return canonical(wide)
 

@@ -35,6 +35,7 @@ TIME_PARTS = {unit: named(f"_{unit}_of_time") for unit in ("hour", "minute", "se
 TIME_BEGINNINGS = {unit: named(f"_{unit}_began") for unit in ("hour", "minute", "second")}
 
 READ = {t.Type.TIME: TIME_READ, t.Type.UUID: UUID_READ}
+READERS = tuple(READ.values())
 FORMS = {t.Type.TIME: TIME_FORM, t.Type.UUID: UUID_FORM}
 
 DAY_MICROS = 86_400_000_000
