@@ -187,9 +187,14 @@ def carried_cast(node: exp.Expr, target: exp.DataType, report: Diagnostics) -> e
 
 def written_span(node: exp.Expr) -> exp.Expr | None:
     """Return the constant interval that a cast of a literal is, None if it is another cast."""
-    if node.args["to"].this is not t.Type.INTERVAL or not node.this.is_string:
+    to, value = node.args["to"], node.this
+    if not value.is_string:
         return None
-    found = interval_text.read(node.this.name)
+    if isinstance(to.this, exp.Interval) and interval_text.is_plain(value.name):
+        unit = interval_text.unit_of(to.this.text("unit"))
+        found = (value.name.strip(), unit) if unit else None
+    else:
+        found = interval_text.read(value.name) if to.this is t.Type.INTERVAL else None
     if found is None:
         return None
     return exp.Interval(this=exp.Literal.string(found[0]), unit=exp.var(found[1]))
