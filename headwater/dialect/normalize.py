@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlglot.generators.trino import TrinoGenerator
 from sqlglot.tokens import Tokenizer
 
+from headwater.dialect.interval_text import unit_of
 from headwater.dialect.position import offsets_of
 from headwater.dialect.syntax import CreateStreamingView
 from headwater.dialect.vocabulary import UNITS, DialectError, nearest
@@ -228,7 +229,7 @@ def _canonical(node: exp.Expr, words: type[Tokenizer]) -> None:
             node.set("this", _TYPES[node.this])
     elif isinstance(node, exp.Interval):
         unit = node.args.get("unit")
-        if isinstance(unit, exp.Var) and unit.name.upper().removesuffix("S") in UNITS:
-            unit.set("this", unit.name.upper().removesuffix("S"))
+        if isinstance(unit, exp.Var) and (known := unit_of(unit.name)):
+            unit.set("this", known)
         if node.this and node.this.is_number:
             node.set("this", exp.Literal.string(node.this.name))

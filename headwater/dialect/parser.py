@@ -28,12 +28,10 @@ from headwater.dialect.json_paths import failing_value
 from headwater.dialect.parser_query import QueryParser, read_words_before_brackets
 from headwater.dialect.parser_view import ViewParser
 from headwater.dialect.splitter import BODY_DIALECTS, MAX_DEPTH
-from headwater.dialect.vocabulary import UNITS
 
 CREATE_KINDS = ("SOURCE", "TABLE", "STREAMING VIEW", "SINK", "FUNCTION")
 
 _DECIMAL = re.compile(r"[+-]?(?P<whole>[0-9]*)(\.(?P<fraction>[0-9]*))?")
-_INTERVAL_UNITS = frozenset((*UNITS, *(f"{unit}S" for unit in UNITS)))
 _WORD = re.compile(r"[A-Z_]")
 
 # what people may try, and what to do instead
@@ -234,24 +232,6 @@ class Headwater(Trino):
         def _parse_json_scalar(self) -> exp.Expr:
             found = _with_path(self._parse_csv(self._parse_assignment))
             return failing_value(found) if self._match_words("ERROR ON ERROR") else found
-
-        def _parse_interval(
-            self, require_interval: bool = True, parse_function_unit: bool = True
-        ) -> exp.Add | exp.Interval | None:
-            # sqlglot reads INTERVAL '1' DAY + 2 as a sum of two intervals; in Trino it is not
-            index = self._index
-            if not self._match(TokenType.INTERVAL):
-                return None
-            amount = (
-                self._parse_primary()
-                if self._curr.token_type == TokenType.STRING
-                else self._parse_unary()
-            )
-            named = isinstance(amount, exp.Column) and self._word() not in _INTERVAL_UNITS
-            if amount is None or named:
-                self._retreat(index)
-                return None
-            return self._parse_interval_span(amount, parse_function_unit=parse_function_unit)
 
         def _parse_types(
             self,

@@ -13,9 +13,11 @@ from difflib import SequenceMatcher
 from typing import Any, NoReturn, TypeVar
 
 from sqlglot import exp
+from sqlglot.dialects.postgres import Postgres
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
+from headwater.dialect import interval_text
 from headwater.dialect.syntax import OptionClause
 from headwater.dialect.vocabulary import (
     MISPLACED,
@@ -239,13 +241,16 @@ class ClauseParser(Parser):
             self.fail_near(hint="expected an interval here: INTERVAL '10' SECOND")
         if not self._match_set((TokenType.STRING, TokenType.NUMBER)):
             self.fail_near(hint=usage)
-        amount, _, unit = self._prev.text.strip().partition(" ")
         token = self._prev
+        amount, _, unit = token.text.strip().partition(" ")
+        if whole := interval_text.read(token.text):
+            amount, unit = whole
+        elif not unit and token.token_type == TokenType.STRING and self._counts_seconds():
+            unit = "SECOND"
         if not unit and self._curr and self._curr.token_type not in self.TEXT_MATCH_EXCLUDED_TOKENS:
             token, unit = self._curr, self._word()
             self._advance()
-        unit = unit.strip().upper()
-        unit = unit if unit in UNITS else unit.removesuffix("S")
+        unit = interval_text.unit_of(unit.strip()) or unit.strip().upper()
         is_number = _NUMBER.fullmatch(amount.removeprefix("-") if signed else amount)
         if not is_number or unit not in UNITS:
             near = nearest(unit, UNITS)
@@ -254,6 +259,11 @@ class ClauseParser(Parser):
             self.fail("SYNTAX_ERROR", "the interval is not valid", hint=hint, token=token)
         node = exp.Interval(this=exp.Literal.string(amount), unit=exp.var(unit))
         return self._placed(node, start)
+
+    def _counts_seconds(self) -> bool:
+        """Whether no unit stands here, which is the second in PostgreSQL."""
+        behind = self._word() if self._curr else ""
+        return isinstance(self.dialect, Postgres) and not interval_text.unit_of(behind)
 
     def _options(self) -> list[OptionClause]:
         """Parse ``( name = value, … )``; a name may have dots or stand in quotes."""

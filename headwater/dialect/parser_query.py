@@ -12,11 +12,16 @@ from itertools import pairwise
 from typing import Any
 
 from sqlglot import exp
+from sqlglot.dialects.postgres import Postgres
 from sqlglot.tokenizer_core import Token, TokenType
 
+from headwater.dialect import interval_text
 from headwater.dialect.parser_base import E
 from headwater.dialect.parser_window import WindowParser
 from headwater.dialect.syntax import GIVEN, MatchRecognize, ProcessingMode
+from headwater.dialect.vocabulary import UNITS
+
+_INTERVAL_UNITS = frozenset((*UNITS, *(f"{unit}S" for unit in UNITS)))
 
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -48,6 +53,45 @@ class QueryParser(WindowParser):
         "ALL ROWS PER MATCH WITH UNMATCHED ROWS",
         "ALL ROWS PER MATCH",
     )
+
+    def _parse_interval(
+        self, require_interval: bool = True, parse_function_unit: bool = True
+    ) -> exp.Add | exp.Interval | None:
+        # sqlglot reads INTERVAL '1' DAY + 2 as a sum of two intervals; in Trino it is not
+        index = self._index
+        if not self._match(TokenType.INTERVAL):
+            return None
+        if (whole := self._interval_text()) is not None:
+            return whole
+        amount = (
+            self._parse_primary()
+            if self._curr.token_type == TokenType.STRING
+            else self._parse_unary()
+        )
+        named = isinstance(amount, exp.Column) and self._word() not in _INTERVAL_UNITS
+        if amount is None or named:
+            self._retreat(index)
+            return None
+        return self._parse_interval_span(amount, parse_function_unit=parse_function_unit)
+
+    def _interval_text(self) -> exp.Interval | None:
+        """An interval whose unit is in its text, or is the second as in PostgreSQL."""
+        if not self._curr or self._curr.token_type != TokenType.STRING:
+            return None
+        start, text = self._curr, self._curr.text
+        behind = self._next.text.upper() if self._next else ""
+        if interval_text.is_plain(text):
+            if interval_text.unit_of(behind) or not isinstance(self.dialect, Postgres):
+                return None
+            found: tuple[str, str] | None = (text.strip(), "SECOND")
+        else:
+            found = None if behind in _INTERVAL_UNITS else interval_text.read(text)
+        if found is None:
+            hint = "write it as INTERVAL '10' SECOND"
+            self.fail("SYNTAX_ERROR", "the interval is not valid", hint=hint, token=start)
+        self._advance()
+        amount, unit = exp.Literal.string(found[0]), exp.var(found[1])
+        return self._placed(exp.Interval(this=amount, unit=unit), start)
 
     def _parse_table(
         self,

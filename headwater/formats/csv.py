@@ -36,7 +36,7 @@ from headwater.formats.columns import (
 )
 from headwater.formats.csv_records import misplaced_quote
 from headwater.formats.envelopes import known
-from headwater.formats.times import cast_time, is_nested, is_time
+from headwater.formats.times import cast_text, is_cast, is_nested
 from headwater.formats.unknown_fields import of_names
 from headwater.plan.sql.spark_text import name, text
 
@@ -172,9 +172,9 @@ def _options(source: Source) -> str:
 def _converted(column: Column, places: dict[str, str], source: Source) -> str:
     kind = column.type
     value = places.get(column.name, "CAST(NULL AS STRING)").format("_k")
-    if is_time(kind):
+    if is_cast(kind):
         key = "date_format" if kind.this is exp.DataType.Type.DATE else "timestamp_format"
-        value = cast_time(value, kind, source.encode_options.get(key))
+        value = cast_text(value, kind, source.encode_options.get(key))
     elif kind.this is exp.DataType.Type.VARBINARY:
         value = f"try_to_binary({value}, 'base64')"
     elif kind.this is not exp.DataType.Type.VARCHAR:

@@ -33,7 +33,7 @@ from headwater.analyze.connectors.encodings import UNAVAILABLE
 from headwater.analyze.definitions import Column
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.types import elements, spark_type
-from headwater.formats.times import EARLIEST, LATEST, cast_time
+from headwater.formats.times import EARLIEST, LATEST, cast_text
 from headwater.plan.sql.spark_text import text
 
 _DAYS = tuple((date.fromisoformat(day) - date(1970, 1, 1)).days for day in (EARLIEST, LATEST))
@@ -69,7 +69,7 @@ def reading(column: Column, value: str, modes: Mapping[str, str]) -> Reading | N
     if kind.this is t.Type.DECIMAL:
         return _DECIMALS[modes["decimals"]](kind, value)
     if kind.this is t.Type.TIMESTAMPTZ:  # in every mode
-        return Reading(t.VARCHAR, cast_time(value, kind, None), value, TIME + "ZonedTimestamp")
+        return Reading(t.VARCHAR, cast_text(value, kind, None), value, TIME + "ZonedTimestamp")
     if kind.this not in (t.Type.DATE, t.Type.TIMESTAMPNTZ):
         return None
     times, is_date = modes["times"], kind.this is t.Type.DATE
@@ -123,8 +123,8 @@ def from_iso(kind: exp.DataType, value: str) -> Reading:
     """
     if kind.this is t.Type.DATE:  # written with an offset: 2026-01-31Z
         bare = f"regexp_replace({value}, 'Z$', '')"
-        return Reading(t.VARCHAR, cast_time(bare, kind, None), value, TIME + "IsoDate")
-    return Reading(t.VARCHAR, cast_time(value, kind, None), value, TIME + "IsoTimestamp")
+        return Reading(t.VARCHAR, cast_text(bare, kind, None), value, TIME + "IsoDate")
+    return Reading(t.VARCHAR, cast_text(value, kind, None), value, TIME + "IsoTimestamp")
 
 
 def from_days(value: str) -> str:

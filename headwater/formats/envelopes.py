@@ -47,7 +47,7 @@ from headwater.formats.json_text import (
     same_but_for_case,
     with_numbers_as_texts,
 )
-from headwater.formats.times import cast_time, is_time
+from headwater.formats.times import cast_text, is_cast
 from headwater.plan.sql.spark_text import name, text
 
 KEY, TOMBSTONE = "_key", "_tombstone"
@@ -148,8 +148,8 @@ def _upsert_by_key(source: Source) -> Envelope:
     readings = {}
     for column in keys:
         value = said if as_text else _of_json_key(source, column)
-        if is_time(column.type):
-            value = cast_time(value, column.type, None)
+        if is_cast(column.type):
+            value = cast_text(value, column.type, None)
         elif as_text:
             value = f"try_cast({value} AS {spark_type(column.type)})"
         opened[column.name] = value
@@ -169,7 +169,7 @@ def key_encoding(source: Source) -> str:
 
 def _of_json_key(source: Source, column: Column) -> str:
     """A column of a key that is a JSON object, or the one value."""
-    kind = "STRING" if is_time(column.type) else spark_type(column.type)
+    kind = "STRING" if is_cast(column.type) else spark_type(column.type)
     said, bare = f"CAST({KEY} AS STRING)", len(source.primary_key) == 1
     schema = text(f"{name(column.name)} {kind}")
     named = text(f'{{"{column.name}":')

@@ -4,7 +4,7 @@ Each line is wrapped before it is parsed: ``{"_":[<line>],"_end":1}``. Spark's p
 the first value and would take ``{"a":1}{"a":2}`` or ``{"a":1} garbage`` for one row; in the
 wrapping, ``_end`` and the length of ``_`` tell. Scalars are parsed with their types, which Spark
 does strictly (``"1"`` and ``1.0`` are no integers), dates and times as text (see
-:func:`~headwater.formats.times.cast_time`).
+:func:`~headwater.formats.times.cast_text`).
 
 Rules: a key twice in one object: the last wins. DECIMAL rounds half up to its scale, as SQL
 assignment does, and overflow is an error. Numbers that are not finite are refused, unless the
@@ -56,7 +56,7 @@ from headwater.formats.json_text import (
     shown,
     with_numbers_as_texts,
 )
-from headwater.formats.times import cast_time, is_nested, is_time
+from headwater.formats.times import cast_text, is_cast, is_nested
 from headwater.formats.unknown_fields import NAMED, VALUES, named, of_json, values_in, values_of
 from headwater.plan.sql.spark_text import name, text
 
@@ -233,7 +233,7 @@ def _typed(
     given = "".join(
         f", {prefix}{name(column.name)} IS NOT NULL AS {_given(column)}"
         for column in columns
-        if is_time(column.type)
+        if is_cast(column.type)
     )
     misfits = _misfits(columns, parser_options(source))
     broken = " OR ".join(["NOT _found", *misfits])
@@ -265,7 +265,7 @@ def _schema(columns: Sequence[Column], kind: Callable[[exp.DataType], str]) -> s
 
 
 def _parsed_as(kind: exp.DataType) -> str:
-    return "STRING" if is_time(kind) else spark_type(kind)
+    return "STRING" if is_cast(kind) else spark_type(kind)
 
 
 def _converted(column: Column, source: Source, prefix: str) -> str:
@@ -273,10 +273,10 @@ def _converted(column: Column, source: Source, prefix: str) -> str:
     if prefix and holds_text(column.type):
         written = as_written(value, f"_m.{name(column.name)}", column.type)
         return f"CASE WHEN {ONCE} THEN CASE WHEN _m IS NULL THEN {value} ELSE {written} END END"
-    if not is_time(column.type):
+    if not is_cast(column.type):
         return value
     key = "date_format" if column.type.this is exp.DataType.Type.DATE else "timestamp_format"
-    time = cast_time(value, column.type, source.encode_options.get(key))
+    time = cast_text(value, column.type, source.encode_options.get(key))
     return f"CASE WHEN {ONCE} THEN {time} END"
 
 
@@ -288,7 +288,7 @@ def _given(column: Column) -> str:
 def _misfits(columns: Sequence[Column], options: Mapping[str, str]) -> Iterator[str]:
     """Yield the conditions that the parser took a value and the type does not."""
     for column in columns:
-        if is_time(column.type):
+        if is_cast(column.type):
             yield f"{_given(column)} AND {name(column.name)} IS NULL"
         elif is_float(column.type) and not _takes_all(options):
             yield not_finite(name(column.name))

@@ -1,4 +1,4 @@
-"""Dates and times as text → values, and the times that are held to be real.
+"""Dates, times and UUIDs as text → values, and the times that are held to be real.
 
 In: expressions and types. Out: Spark SQL. Times inside arrays, maps and rows are looked into.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from headwater.analyze.typing.functions.carried import FORMS, carried
 from headwater.analyze.typing.types import elements, is_timestamp, spark_type
 from headwater.plan.sql.spark_text import name, text
 
@@ -16,8 +17,13 @@ _NESTED = (exp.DataType.Type.ARRAY, exp.DataType.Type.MAP, exp.DataType.Type.STR
 
 
 def is_time(kind: exp.DataType) -> bool:
-    """Whether the type is DATE or TIMESTAMP, which are read as text and then cast."""
+    """Whether the type is DATE or TIMESTAMP."""
     return kind.this in _TIMES
+
+
+def is_cast(kind: exp.DataType) -> bool:
+    """Whether values are read as text, and then cast by :func:`cast_text`."""
+    return is_time(kind) or kind.this in FORMS
 
 
 def is_nested(kind: exp.DataType) -> bool:
@@ -25,8 +31,8 @@ def is_nested(kind: exp.DataType) -> bool:
     return kind.this in _NESTED
 
 
-def cast_time(value: str, kind: exp.DataType, pattern: str | None) -> str:
-    """Return the expression that reads a date or time from text, NULL if it is none.
+def cast_text(value: str, kind: exp.DataType, pattern: str | None) -> str:
+    """Return the expression that reads a date, a time or a UUID from text, NULL if it is none.
 
     ISO 8601 with four-digit years only: Spark's own cast also takes a bare time of day (and adds
     the date of today), years alone, and text behind a date. A TIMESTAMP without time zone that is
@@ -34,9 +40,11 @@ def cast_time(value: str, kind: exp.DataType, pattern: str | None) -> str:
 
     Args:
         value: expression of the text.
-        kind: DATE or TIMESTAMP with or without time zone.
+        kind: a type that :func:`is_cast`.
         pattern: Spark datetime pattern instead of ISO 8601.
     """
+    if kind.this in FORMS:
+        return f"CASE WHEN {value} RLIKE {text(FORMS[kind.this])} THEN {carried(value, kind)} END"
     target = spark_type(kind)
     if pattern:
         return f"CAST(try_to_timestamp({value}, {text(pattern)}) AS {target})"

@@ -13,6 +13,7 @@ from headwater.analyze.query_parts import aggregates, is_aggregate
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions.arrays import SCALAR_SUBQUERY
+from headwater.analyze.typing.functions.carried import READERS
 from headwater.dialect import span_of
 from headwater.dialect.parser import Headwater
 from headwater.dialect.syntax import SHOWN, JSONScalar
@@ -111,6 +112,8 @@ def reason(expression: exp.Expr) -> str:
         case exp.Div() | exp.Mod() if divides_by_zero(first):
             return f"division by zero: {shown(first)}"
         case exp.Cast() if t.family(type_of(first.this)) == "text":
+            return f"not valid as {t.sql_type(type_of(first))}: {shown(first)}"
+        case _ if isinstance(first, READERS):
             return f"not valid as {t.sql_type(type_of(first))}: {shown(first)}"
         case JSONScalar():
             return f"no text, number or boolean: {shown(first)}"

@@ -141,7 +141,7 @@ def trino_value(value: Any, kind: str) -> Any:
         return number(float(value))
     if kind == "real":
         return single(float(value))
-    if kind.startswith(("timestamp", "date")):
+    if kind.startswith(("time", "date")):
         return time(_in_utc(value) if kind.endswith("zone") else value)
     if kind == "varbinary":
         return base64.b64decode(value).hex()
@@ -167,7 +167,7 @@ def _in_utc(text: str) -> str:
 def type_name(kind: str) -> str:
     """Return Trino's name of a type as the product writes types: without lengths and precisions."""
     name = re.sub(r"\b(var)?char\(\d+\)", lambda found: f"{found[1] or ''}char", kind)
-    name = re.sub(r"timestamp\(\d\)", "timestamp", name)
+    name = re.sub(r"time(stamp)?\(\d\)", lambda found: f"time{found[1] or ''}", name)
     return re.sub(r",(?=\d)", ", ", name).upper()
 
 

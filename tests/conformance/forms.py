@@ -20,7 +20,26 @@ from tests.conformance.values import COLUMNS, columns_of
 
 _FILE = Path(__file__).with_name("forms.toml")
 _KIND = re.compile(rf"\{{({'|'.join(f.KINDS)})\}}")
-_ONLY = ("i", "b", "r", "d", "m", "w", "f", "s", "dt", "ts", "tz", "bn", "ai", "ax", "ad", "mp")
+_ONLY = (
+    "i",
+    "b",
+    "r",
+    "d",
+    "m",
+    "w",
+    "f",
+    "s",
+    "dt",
+    "ts",
+    "tz",
+    "tm",
+    "ui",
+    "bn",
+    "ai",
+    "ax",
+    "ad",
+    "mp",
+)
 """One column of each type; the other numbers and texts stand in forms of their own."""
 _NUMBERS = (*_ONLY, "n", "h", "e")
 _MIXED = (

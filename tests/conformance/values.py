@@ -194,6 +194,29 @@ COLUMNS: Mapping[str, Column] = {
     "dt": Column("DATE", _DAYS),
     "ts": Column("TIMESTAMP", _TIMES),
     "tz": Column("TIMESTAMP WITH TIME ZONE", tuple(v and f"{v} UTC" for v in _TIMES)),
+    "tm": Column(
+        "TIME(6)",
+        (None, "00:00:00", "23:59:59.999999", "09:30:15.25", "12:00:00", "09:30:15.000001")
+        + ("23:00:00", "00:59:59.5", "10:10:10"),
+    ),
+    "ui": Column(
+        "UUID",
+        (None, "12151fd2-7586-11e9-8f9e-2a86e4085a59", "00000000-0000-0000-0000-000000000000")
+        + ("f2151fd2-7586-11e9-8f9e-2a86e4085a59", "ffffffff-ffff-ffff-ffff-ffffffffffff"),
+    ),
+    "tt": Column(
+        "VARCHAR",
+        (None, "09:30", "9:5", "9:5:7", "23:59:59.999999", "09:30:00.50", "00:00:00.0", "24:00:00")
+        + ("12:30:60", "12", "12:30+01:00", "012:30", " 12:30", "12:30:00.", "", "12:60", "1:2:3.4")
+        + ("12:30:00Z", "9:30 PM", "2024-02-29 12:30:00"),
+    ),
+    "ut": Column(
+        "VARCHAR",
+        (None, "12151FD2-7586-11e9-8f9e-2a86e4085a59", "12151fd2758611e98f9e2a86e4085a59", "")
+        + ("{12151fd2-7586-11e9-8f9e-2a86e4085a59}", "1-2-3-4-5", "x")
+        + (" 12151fd2-7586-11e9-8f9e-2a86e4085a59", "g2151fd2-7586-11e9-8f9e-2a86e4085a59")
+        + ("12151fd2-7586-11e9-8f9e-2a86e4085a59\n",),
+    ),
     "bn": Column("VARBINARY", (None, "", "00ff", "6162")),
     "bx": Column("VARBINARY", (None, "", "c3a5", "c328", "f09f9880", "eda080", "61c3", "f4908080")),
     "ai": Column(
@@ -264,6 +287,8 @@ def written(value: Value, kind: exp.DataType, engine: str) -> str:
         engine: ``trino``, ``duckdb`` or ``spark``.
     """
     name = {"trino": t.trino_type, "duckdb": t.duckdb_type, "spark": t.spark_type}[engine](kind)
+    if engine == "trino" and kind.this in t.CARRIERS:
+        name = "TIME(6)" if kind == t.TIME else "UUID"
     if value is None:
         return f"CAST(NULL AS {name})"
     if isinstance(value, list):

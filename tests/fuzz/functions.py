@@ -27,6 +27,7 @@ _WRITTEN: Mapping[str, tuple[str, ...]] = {
         *("if({flag}, {text}, {text})", "json_extract_scalar({text}, '$.a[0]')"),
         *("nullif({text}, 'v')", "greatest({text}, {text})", "element_at(split({text}, 'v'), 1)"),
         "CASE {text} WHEN 'u' THEN {text} WHEN 'v' THEN 'w' END",
+        "CAST(TRY_CAST({text} AS UUID) AS VARCHAR)",
     ),
     "number": (
         *("abs({number})", "length({text})", "strpos({text}, 'v')", "CAST({small} AS BIGINT)"),
@@ -38,6 +39,8 @@ _WRITTEN: Mapping[str, tuple[str, ...]] = {
         *("{number} + {small}", "{number} - {number}", "{number} * 2", "{number} / 2"),
         *("-{number}", "least({number}, {number})", "TRY_CAST({text} AS BIGINT)"),
         *("extract(YEAR FROM {moment})", "extract(DOW FROM {day})"),
+        *("hour(CAST({moment} AS TIME))", "extract(DAY FROM {moment} - {moment})"),
+        "date_diff('minute', CAST({instant} AS TIME), TRY_CAST({text} AS TIME))",
         *("date_diff('month', {day}, {day})", "date_diff('week', {moment}, {moment})"),
         *("length(from_utf8(X'6162'))", "regexp_count({text}, 'u+')"),
         "cardinality(regexp_extract_all({text}, '(u)v', 1))",
@@ -74,6 +77,8 @@ _WRITTEN: Mapping[str, tuple[str, ...]] = {
         *("{number} <> ALL (VALUES 1, 2)", "{money} <= {money}", "{flag} AND {flag} OR {flag}"),
         *("any_match(ARRAY[{text}], x -> x = 'u')", "all_match(ARRAY[{number}], x -> x > 1)"),
         "none_match(split({text}, 'v'), x -> x IS NULL)",
+        "CAST({moment} AS TIME) + INTERVAL '20' HOUR < TIME '12:00'",
+        "{moment} - {moment} > {small} * INTERVAL '1' HOUR",
     ),
     "day": (
         *("date({instant})", "last_day_of_month({day})", "date_trunc('month', {day})"),
@@ -86,7 +91,7 @@ _WRITTEN: Mapping[str, tuple[str, ...]] = {
             "{moment} + INTERVAL '1' DAY",
             "CAST({day} AS TIMESTAMP)",
         ),
-        "CAST({instant} AS TIMESTAMP)",
+        *("CAST({instant} AS TIMESTAMP)", "{moment} + ({moment} - {moment})"),
     ),
     "instant": (
         *(
@@ -150,8 +155,15 @@ CALLS: Mapping[str, tuple[str, ...]] = {
 
 PLAIN: Mapping[str, tuple[str, ...]] = {
     "text": ("coalesce({text}, {text})", "nullif({text}, 'v')", "if({flag}, {text}, {text})"),
-    "number": ("coalesce({number}, 7)", "length({text})", "CAST({small} AS BIGINT)"),
-    "flag": ("{text} IS NULL", "NOT {flag}", "{number} IN (1, 2)", "{day} <= DATE '2026-01-01'"),
+    "number": (
+        *("coalesce({number}, 7)", "length({text})", "CAST({small} AS BIGINT)"),
+        "extract(day FROM CAST({day} AS TIMESTAMP) - CAST({day} AS TIMESTAMP))",
+        "hour(CAST(CAST({day} AS TIMESTAMP) + ({small} % 50) * INTERVAL '1' HOUR AS TIME))",
+    ),
+    "flag": (
+        *("{text} IS NULL", "NOT {flag}", "{number} IN (1, 2)", "{day} <= DATE '2026-01-01'"),
+        "CAST({day} AS TIMESTAMP) - CAST({day} AS TIMESTAMP) > ({small} % 50) * INTERVAL '9' HOUR",
+    ),
     "small": ("coalesce({small}, 7)", "nullif({small}, 1)"),
     "day": ("coalesce({day}, DATE '2026-01-02')",),
 }

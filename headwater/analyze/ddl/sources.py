@@ -46,6 +46,9 @@ from headwater.analyze.typing.infer import infer
 from headwater.analyze.typing.nullable import nullable
 from headwater.dialect import syntax
 
+_READ_AS_TEXT = ("json", "csv")
+"""Encodings in which a TIME and a UUID are texts."""
+
 
 def bind_source(statement: syntax.CreateSource, report: Diagnostics) -> Source:
     """Bind one source or landed table.
@@ -145,7 +148,7 @@ def _columns(statement: syntax.CreateSource, report: Diagnostics) -> tuple[Colum
     if not nodes:
         hint = "name the columns and their types: (id BIGINT, ts TIMESTAMP, …)"
         report.add("NO_COLUMNS", f'"{statement.this.name}" has no columns', statement, hint)
-    sized = record_format(statement) is RecordFormat.DEBEZIUM
+    sized = _is_debezium(statement)
     plain = [
         _plain_column(node, report, sized=sized)
         for node in nodes
@@ -172,6 +175,7 @@ def _plain_column(node: syntax.SourceColumn, report: Diagnostics, *, sized: bool
         kind = t.declared(without_digits(node) if sized else node.args["kind"])
     except t.TypeRefused as refused:
         report.add("UNSUPPORTED_TYPE", str(refused), node.args["kind"], refused.hint)
+    _check_carried(node, kind, report)
     metadata = node.args.get("metadata")
     key = None if metadata is None else str(getattr(metadata, "name", metadata))
     return Column(
@@ -182,6 +186,21 @@ def _plain_column(node: syntax.SourceColumn, report: Diagnostics, *, sized: bool
         metadata=key,
         digits=digits,
     )
+
+
+def _check_carried(node: syntax.SourceColumn, kind: exp.DataType, report: Diagnostics) -> None:
+    """Refuse a TIME or a UUID where no text is read as one."""
+    held = [each.this for each in kind.find_all(exp.DataType) if each.this in t.CARRIERS]
+    source = cast(exp.Expression, node.parent)
+    read = str(source.args.get("encode") or "").lower() in _READ_AS_TEXT
+    if held and not (read and kind.this in held and not _is_debezium(source)):
+        message = f"type {t.sql_type(kind)} is not read here"
+        hint = f"declare it as VARCHAR, and write CAST(x AS {held[0].value}) in the view"
+        report.add("UNSUPPORTED_TYPE", message, node.args["kind"], hint)
+
+
+def _is_debezium(source: exp.Expression) -> bool:
+    return record_format(source) is RecordFormat.DEBEZIUM
 
 
 def _computed_column(node: syntax.SourceColumn, relation: Relation, report: Diagnostics) -> Column:

@@ -18,6 +18,7 @@ from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.analyze.typing.functions.arrays import SCALAR_SUBQUERY
+from headwater.analyze.typing.functions.carried import READERS
 
 SAFE = "gives_null_instead"
 """Key of ``meta`` of a node whose operands are NULL where it would fail."""
@@ -82,6 +83,8 @@ def fails_on_ordinary_data(node: exp.Expr) -> bool:
     """
     if isinstance(node, SCALAR_SUBQUERY):
         return True
+    if isinstance(node, READERS):
+        return can_fail(node)
     if isinstance(node, (exp.Div, exp.Mod)):
         return divides_by_zero(node)
     return isinstance(node, exp.Cast) and t.family(type_of(node.this)) == "text" and can_fail(node)

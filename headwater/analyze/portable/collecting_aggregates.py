@@ -25,6 +25,7 @@ LISTS: Mapping[type[exp.Expr], str] = {exp.ArrayAgg: "array_agg", exp.GroupConca
 """Aggregates that hold a value of every row, in an order."""
 
 _ZEROS = {"text": "", "number": "0", "boolean": "false", "time": "1970-01-01"}
+_ZEROS |= {"clock": "", "uuid": "", "interval": "0"}
 
 
 def check_list(call: exp.Expr, report: Diagnostics) -> bool:
@@ -112,7 +113,10 @@ def trino_by(node: exp.Expr) -> exp.Expr:
     by, is_null, value = _ranks(node)
     kind = type_of(node.this)
     zero = _ZEROS[t.family(kind)] + (" UTC" if kind == t.TIMESTAMPTZ else "")
-    given = exp.Coalesce(this=value, expressions=[exp.cast(exp.Literal.string(zero), kind.copy())])
+    given = exp.Coalesce(
+        this=value,
+        expressions=[exp.cast(exp.Literal.string(zero), t.CARRIERS.get(kind.this, kind))],
+    )
     row = exp.Anonymous(this="ROW", expressions=[by, is_null, given])
     node.set("expression", _ranked(node, row))
     return node

@@ -23,6 +23,7 @@ from headwater.analyze.portable import (
     json_values,
     null_if,
     patterns,
+    spans,
     texts,
     times,
     trino,
@@ -42,6 +43,7 @@ from headwater.analyze.portable.unnest import duckdb_unnest, spark_unnest
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.compositions import compose_calls
+from headwater.analyze.typing.functions.carried import READ
 from headwater.analyze.typing.functions.lambdas import ZIP_WITH
 from headwater.analyze.typing.functions.others import JSON_FAULT
 from headwater.analyze.typing.functions.text import (
@@ -253,8 +255,12 @@ _SPARK_COUNTS = (
 _EVERY = (REGEXP_COUNT, REGEXP_EXTRACT_ALL, REGEXP_SPLIT)
 _BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 
+_CARRIED: Mapping[type[exp.Expr], Fix] = {exp.DataType: spans.carrier, exp.Interval: spans.length}
+
 FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
     "spark": {
+        **_CARRIED,
+        **dict.fromkeys(READ.values(), partial(spans.written, dialect="spark")),
         exp.Round: arithmetic.rounded,
         exp.Floor: function_edge_cases.spark_whole,
         exp.Ceil: function_edge_cases.spark_whole,
@@ -278,7 +284,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.TimeToStr: times.spark_written,
         exp.DateDiff: times.spark_elapsed,
         exp.DateAdd: times.spark_later,
-        **dict.fromkeys((exp.Add, exp.Sub), times.kept_date),
+        exp.Add: times.kept_date,
+        exp.Sub: lambda node: times.kept_date(spans.difference(node, "spark")),
         **dict.fromkeys(_SPARK_COUNTS, _spark_counted),
         exp.DayOfWeekIso: _spark_day_of_week,
         exp.TimeToUnix: _spark_seconds,
@@ -311,6 +318,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Bracket: _spark_element,
     },
     "duckdb": {
+        **_CARRIED,
+        **dict.fromkeys(READ.values(), partial(spans.written, dialect="duckdb")),
         exp.Try: attempts.duckdb_attempt,
         exp.HexString: lambda node: call("UNHEX", exp.Literal.string(node.name)),
         exp.Round: arithmetic.rounded,
@@ -336,7 +345,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Div: _duckdb_division,
         exp.Mod: division.duckdb_rest,
         exp.Add: lambda node: times.kept_date(_duckdb_wide(node)),
-        exp.Sub: lambda node: times.kept_date(_duckdb_wide(node)),
+        exp.Sub: lambda node: times.kept_date(_duckdb_wide(spans.difference(node, "duckdb"))),
         exp.Mul: _duckdb_wide,
         exp.Cast: lambda node: decimal_as_float(duckdb_cast(node), "duckdb"),
         exp.TryCast: lambda node: decimal_as_float(duckdb_cast(node), "duckdb"),
@@ -363,6 +372,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
     },
     "trino": {
         **trino.FIXES,
+        **dict.fromkeys(READ.values(), partial(spans.written, dialect="trino")),
+        exp.Sub: partial(spans.difference, dialect="trino"),
         exp.Try: attempts.trino_attempt,
         exp.DateAdd: times.trino_later,
         exp.Bracket: partial(_element, of_map="ELEMENT_AT", of_array="ELEMENT_AT"),

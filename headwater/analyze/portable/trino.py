@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from headwater.analyze.portable import collecting_aggregates, json_values
+from headwater.analyze.portable import collecting_aggregates, json_values, spans
 from headwater.analyze.portable.text_casts import trino_cast
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -26,11 +26,13 @@ def in_micros(node: exp.Expr) -> exp.Expr:
         precision = exp.DataTypeParam(this=exp.Literal.number(6))
         this = t.Type.TIMESTAMP if node.this is t.Type.TIMESTAMPNTZ else t.Type.TIMESTAMPTZ
         return exp.DataType(this=this, expressions=[precision])
-    return node
+    return spans.carrier(node)
 
 
 def _interval(node: exp.Expr) -> exp.Expr:
     """Trino has no unit below a second, and no parts of a minute or of an hour."""
+    if (value := spans.length(node)) is not node:
+        return value
     unit, amount = node.text("unit").upper(), node.this
     if not isinstance(amount, exp.Literal) or unit not in LENGTHS:
         return node

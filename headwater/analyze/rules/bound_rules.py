@@ -45,7 +45,7 @@ def storable_columns(checked: Checked) -> None:
             hint = "give it a type: CAST(NULL AS VARCHAR)"
             checked.report.add("UNSUPPORTED_TYPE", f'column "{field.name}" has no type', at, hint)
         elif field.type.this is t.Type.INTERVAL:
-            hint = "use date_diff('second', a, b)"
+            hint = "use date_diff('second', a, b), or extract(epoch FROM x) of other dialects"
             message = f'column "{field.name}" is an interval, which tables do not hold'
             checked.report.add("UNSUPPORTED_TYPE", message, at, hint)
 

@@ -28,7 +28,7 @@ from headwater.analyze.typing.functions.arrays import SCALAR_SUBQUERY
 from headwater.dialect.parser import Headwater
 from headwater.dialect.syntax import SHOWN
 
-_COMPARABLE = ("boolean", "number", "text", "time")
+_COMPARABLE = ("boolean", "number", "text", "time", "clock", "uuid")
 _GREATEST = "max(_1)"
 _ALONE = "CASE WHEN count(*) > 1 THEN ARRAY[max(_1), max(_1)] ELSE ARRAY[max(_1)] END"
 

@@ -12,6 +12,7 @@ from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.failing.bounds import bound_of
 from headwater.analyze.portable.decimals.quotients import check_quotient
 from headwater.analyze.typing import types as t
+from headwater.analyze.typing.carried import span_arithmetic
 from headwater.analyze.typing.common_type import cast_to, clash, coerce, type_of
 from headwater.dialect.syntax import DIALECT
 
@@ -34,7 +35,9 @@ def arithmetic(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         return left if families[1] == "null" else right
     if families == ("number", "number"):
         return _number(node, left, right, report)
-    if "interval" in families or families == ("time", "time"):
+    if {"interval", "clock"} & {*families} and (found := span_arithmetic(node, report)):
+        return found
+    if families in (("time", "interval"), ("interval", "time"), ("time", "time")):
         return _time_arithmetic(node, left, right, report)
     if "text" in families:
         side = node.this if families[0] == "text" else node.args["expression"]

@@ -193,6 +193,8 @@ def _argument(known: f.Function, at: int, node: exp.Expr, report: Diagnostics) -
         hint = f"cast it, or pass {f.WANTED.get(param, 'a value')}"
         if param == "float":
             hint = _MATH
+        elif kind == t.INTERVAL:
+            hint = "count its units: date_diff('second', a, b)"
         elif param == "binary" and t.family(kind) == "text":
             hint = "write to_utf8(x)"
         message = f"{known.name} needs {f.WANTED[param]}, not {t.sql_type(kind)}"

@@ -13,6 +13,7 @@ from sqlglot import exp
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.literals import moment
 from headwater.analyze.typing import types as t
+from headwater.analyze.typing.carried import carried_cast, written_span
 from headwater.analyze.typing.common_type import cast_to, type_of
 from headwater.analyze.typing.functions.entry import rounded
 from headwater.analyze.typing.functions.numbers import NARROW
@@ -42,6 +43,9 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         message = "CAST takes a type and nothing else"
         report.add("UNSUPPORTED_SYNTAX", message, node, "write CAST(x AS type)")
         return t.UNKNOWN
+    if (span := written_span(node)) is not None:
+        node.replace(span)
+        return t.INTERVAL
     written = node.sql("trino") if node.args["to"].this in NARROW else ""
     length, narrow = _taken_length(node), _taken_range(node)
     try:
@@ -49,6 +53,8 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     except t.TypeRefused as refused:
         report.add("UNSUPPORTED_TYPE", str(refused), node.args["to"], refused.hint)
         return t.UNKNOWN
+    if (carried := carried_cast(node, target, report)) is not None:
+        return carried
     is_literal = node.this.is_string and not isinstance(node, exp.TryCast)
     if is_literal and target == t.TIMESTAMP and _has_zone(node.this.name):
         target = t.TIMESTAMPTZ
@@ -129,7 +135,7 @@ def _convert(node: exp.Expr, what: str, report: Diagnostics) -> exp.DataType:
 def _without_precision(node: exp.Expr) -> exp.DataType:
     """Return the target of a cast; a literal's own digits say its precision (``TIMESTAMP '…'``)."""
     target = cast(exp.DataType, node.args["to"])
-    if not node.this.is_string or not target.this.name.startswith("TIMESTAMP"):
+    if not node.this.is_string or not target.this.name.startswith("TIME"):
         return target
     fraction = node.this.name.partition(".")[2]
     digits = len(fraction) - len(fraction.lstrip("0123456789"))
@@ -157,6 +163,10 @@ def _check_cast(
     elif families == ("number", "text"):
         if t.is_float(source):
             hint = "cast to DECIMAL(p, s) first"
+    elif source == t.TIME and families[1] == "text":
+        hint = "use date_format(x, '%H:%i:%s') of the timestamp"
+    elif target.this in t.CARRIERS and families[0] not in ("null", "unknown"):
+        hint = "there is no such conversion"
     elif families[0] != families[1] and families[0] not in _TEXTUAL:
         if families != ("number", "boolean"):
             hint = "there is no such conversion"

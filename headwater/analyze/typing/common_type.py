@@ -16,6 +16,8 @@ from headwater.dialect.syntax import DIALECT
 
 _EXACT_DIGITS = 15
 """So many digits are exact in a DOUBLE."""
+_WRITTEN = ("time", "clock", "uuid")
+"""Families whose literals are texts."""
 _SHORT_DIGITS = 18
 """Of decimals with more, Trino reads the text."""
 
@@ -82,7 +84,7 @@ def align(operands: Sequence[exp.Expr], node: exp.Expr, report: Diagnostics) -> 
 
 def _with_times(operands: Sequence[exp.Expr]) -> Sequence[exp.Expr]:
     """Give literals that are compared with times the type of those, as all but Trino do."""
-    kinds = [type_of(item) for item in operands if t.family(type_of(item)) == "time"]
+    kinds = [type_of(item) for item in operands if t.family(type_of(item)) in _WRITTEN]
     if not kinds:
         return operands
     return [cast_to(item, kinds[0]) if item.is_string else item for item in operands]

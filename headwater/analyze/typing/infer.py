@@ -21,6 +21,7 @@ from headwater.analyze.rules.determinism import NODES
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.arithmetic import arithmetic, negative
 from headwater.analyze.typing.calls import call
+from headwater.analyze.typing.carried import carried_call, check_values, read_literals
 from headwater.analyze.typing.casts import bind_cast
 from headwater.analyze.typing.common_type import (
     align,
@@ -78,6 +79,7 @@ def infer(expression: exp.Expr, report: Diagnostics) -> exp.DataType:
         if isinstance(node, _SILENT) or (isinstance(node, exp.Column) and node.type):
             continue
         node.type = _rule(node)(node, report)
+    check_values(nodes, report)
     return type_of(expression)
 
 
@@ -94,6 +96,9 @@ def _rule(node: exp.Expr) -> Rule:
 
 
 def _call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
+    if (carried := carried_call(node)) is not None:
+        node.replace(carried)
+        return infer(carried, report)
     return call(node, report) if lambdas_typed(node, infer, report) else t.UNKNOWN
 
 
@@ -145,6 +150,7 @@ def _same(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 def _comparison(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     operands = [node.this, node.args.get("expression"), node.args.get("low"), node.args.get("high")]
     align([item for item in operands if item is not None], node, report)
+    read_literals(node, report)
     if not isinstance(node, _EQUALITIES) and type_of(node.this).this in _HELD:
         # Trino fails if an element that decides is NULL
         report.not_yet("an order of arrays or rows", node, "compare their elements")
@@ -159,6 +165,7 @@ def _in(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         return _unsupported(node, report)
     else:
         align([node.this, *node.expressions], node, report)
+        read_literals(node, report)
     return t.BOOLEAN
 
 

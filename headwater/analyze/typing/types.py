@@ -61,6 +61,9 @@ NAMES: dict[exp.DType, Names] = {
         "TIMESTAMP(6) WITH TIME ZONE",
         "time",
     ),
+    Type.TIME: Names("TIME", "STRING", "string", "VARCHAR", "VARCHAR", "clock"),
+    Type.UUID: Names("UUID", "STRING", "string", "VARCHAR", "VARCHAR", "uuid"),
+    Type.INTERVAL: Names("INTERVAL", "BIGINT", "long", "BIGINT", "BIGINT", "interval"),
 }
 
 _SPELLINGS = {
@@ -72,34 +75,28 @@ _SPELLINGS = {
 _REFUSED = {
     Type.TINYINT: "write INTEGER: Iceberg has no smaller integer",
     Type.SMALLINT: "write INTEGER: Iceberg has no smaller integer",
-    Type.CHAR: "write VARCHAR: text has no length here",
-    Type.TIME: "write VARCHAR, or TIMESTAMP with a date",
+    Type.CHAR: "write VARCHAR(n): a CHAR(n) is filled with blanks, which engines compare otherwise",
     Type.JSON: "write VARCHAR and read it with json_extract_scalar",
-    Type.UUID: "write VARCHAR",
+    Type.INTERVAL: "write INTERVAL '10' MINUTE, or keep the seconds as a BIGINT",
 }
 
 BOOLEAN, INTEGER, BIGINT, REAL, DOUBLE, VARCHAR, VARBINARY, DATE, TIMESTAMP, TIMESTAMPTZ = (
     exp.DataType(this=kind)
     for kind in (
-        Type.BOOLEAN,
-        Type.INT,
-        Type.BIGINT,
-        Type.FLOAT,
-        Type.DOUBLE,
-        Type.VARCHAR,
-        Type.VARBINARY,
-        Type.DATE,
-        Type.TIMESTAMPNTZ,
-        Type.TIMESTAMPTZ,
+        *(Type.BOOLEAN, Type.INT, Type.BIGINT, Type.FLOAT, Type.DOUBLE, Type.VARCHAR),
+        *(Type.VARBINARY, Type.DATE, Type.TIMESTAMPNTZ, Type.TIMESTAMPTZ),
     )
 )
+TIME, UUID, INTERVAL = (exp.DataType(this=kind) for kind in (Type.TIME, Type.UUID, Type.INTERVAL))
+CARRIERS = {Type.TIME: VARCHAR, Type.UUID: VARCHAR, Type.INTERVAL: BIGINT}
+"""The types of the values that stand for those of types which tables do not have."""
 NULL = exp.DataType(this=Type.NULL)
 UNKNOWN = exp.DataType(this=Type.UNKNOWN)
 """The type of an expression whose error has been reported: it clashes with nothing."""
-INTERVAL = exp.DataType(this=Type.INTERVAL)
 
 _RANK = (Type.INT, Type.BIGINT, Type.DECIMAL, Type.FLOAT, Type.DOUBLE)
 _DIGITS = {Type.INT: 10, Type.BIGINT: 19}
+_IN_MICROS = (Type.TIMESTAMPNTZ, Type.TIMESTAMPTZ, Type.TIME)
 INTEGERS = tuple(_DIGITS)
 _EXACT = (
     (Type.INT, Type.BIGINT),
@@ -175,7 +172,7 @@ def canonical(kind: exp.DataType) -> exp.DataType:
     if this in (Type.ARRAY, Type.MAP, Type.STRUCT):
         return _canonical_nested(kind)
     name = str(kind.sql("trino"))
-    if this not in NAMES:
+    if this not in NAMES or this in _REFUSED:
         hint = _REFUSED.get(kind.this, f"types are: {', '.join(n.sql for n in NAMES.values())}")
         raise TypeRefused(f"type {name} is not supported", hint)
     sizes = [int(size.name) for size in kind.expressions]
@@ -184,7 +181,7 @@ def canonical(kind: exp.DataType) -> exp.DataType:
         if not (0 < precision <= MAX_PRECISION and 0 <= scale <= precision):
             raise TypeRefused(f"type {name} is not supported", "write DECIMAL(p, s), p up to 38")
         return decimal(precision, scale)
-    if sizes and not (this in (Type.TIMESTAMPNTZ, Type.TIMESTAMPTZ) and sizes == [6]):
+    if sizes and not (this in _IN_MICROS and sizes == [6]):
         hint = f"write {NAMES[this].sql} without a size"
         raise TypeRefused(f"type {name} is not supported", hint)
     return exp.DataType(this=this)
@@ -193,6 +190,8 @@ def canonical(kind: exp.DataType) -> exp.DataType:
 def declared(kind: exp.DataType) -> exp.DataType:
     """Return the canonical form of a column's type: no text has a length, no integer is small.
 
+    Text is what the records say: that of a ``CHAR(n)`` is not filled with blanks.
+
     Raises:
         TypeRefused: if Headwater does not keep such columns.
     """
@@ -200,7 +199,10 @@ def declared(kind: exp.DataType) -> exp.DataType:
     for each in wide.find_all(exp.DataType):
         if each.this in (Type.TINYINT, Type.SMALLINT):
             each.set("this", Type.INT)
-        elif _SPELLINGS.get(each.this, each.this) is Type.VARCHAR:
+        elif _SPELLINGS.get(each.this, each.this) in (Type.VARCHAR, Type.TIME):
+            each.set("expressions", [])
+        elif each.this is Type.CHAR:
+            each.set("this", Type.VARCHAR)
             each.set("expressions", [])
     return canonical(wide)
 

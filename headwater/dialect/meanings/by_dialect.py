@@ -25,7 +25,7 @@ from headwater.dialect.syntax import DIALECT, GIVEN
 
 _DIFFERENT = (
     *(exp.Anonymous, exp.Bracket, exp.AtTimeZone, exp.Cast),
-    *(exp.Add, exp.Sub, exp.Div, exp.DPipe, exp.Avg, exp.Round),
+    *(exp.Add, exp.Sub, exp.Div, exp.DPipe, exp.Avg, exp.Round, exp.Extract),
     *(exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop),
     *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In),
 )

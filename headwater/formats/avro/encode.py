@@ -29,7 +29,7 @@ _PLAIN: Mapping[exp.DType, Json] = {
     t.Type.BIGINT: "long",
     t.Type.FLOAT: "float",
     t.Type.DOUBLE: "double",
-    t.Type.VARCHAR: "string",
+    **dict.fromkeys((t.Type.VARCHAR, t.Type.TIME, t.Type.UUID), "string"),
     t.Type.VARBINARY: "bytes",
     t.Type.DATE: {"type": "int", "logicalType": "date"},
     t.Type.TIMESTAMPNTZ: {"type": "long", "logicalType": "local-timestamp-micros"},

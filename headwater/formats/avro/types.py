@@ -27,7 +27,7 @@ from headwater.analyze.typing.types import elements, spark_type, sql_type
 from headwater.formats import debezium
 from headwater.formats.avro.schema import ITEM, Json, Schema, Type
 from headwater.formats.columns import misread
-from headwater.formats.times import cast_time
+from headwater.formats.times import cast_text
 from headwater.plan.sql.spark_text import name, text
 
 _DAY, _WALL, _INSTANT = (t.Type.DATE,), (t.Type.TIMESTAMPNTZ,), (t.Type.TIMESTAMPTZ,)
@@ -343,7 +343,7 @@ def _by_meaning(avro: Type, kind: exp.DataType, *, events: bool) -> Expression |
         return lambda of: debezium.from_units(kind, of, micros)
     if meaning in _WRITTEN and kind.this in _WRITTEN[meaning]:
         if kind.this is t.Type.TIMESTAMPTZ:
-            return lambda of: cast_time(of, kind, None)
+            return lambda of: cast_text(of, kind, None)
         return lambda of: debezium.from_iso(kind, of).value
     if meaning == "decimal" and is_decimal:
         scale = int(avro.property("scale") or 0)

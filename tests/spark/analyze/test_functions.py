@@ -91,6 +91,14 @@ json_extract_scalar(concat('{"z": ', CAST(b AS VARCHAR), '}'), '$.z' ERROR ON ER
 timestamp '2013-01-01 00:00:00.5 UTC' | DATE '2013-01-01' | regexp_extract(s, 'l+')
 regexp_extract(s, '(\\w+)-(\\w*)', 2) | regexp_extract(s, '^(.).*$', 1)
 regexp_extract(s, '(z?)b', 1) | week(ts) | week(nt) | week(dt) | concat_ws('-', s, u, 'z')
+CAST(nt AS TIME) | CAST(ts AS TIME) + INTERVAL '20' HOUR | hour(CAST(nt AS TIME)) | TIME '9:05'
+TRY_CAST(s AS TIME) | CAST('1:2:3.40' AS TIME) - INTERVAL '2' HOUR | CAST(nt AS TIME) < TIME '12:00'
+date_trunc('minute', CAST(nt AS TIME)) | date_diff('second', CAST(nt AS TIME), TIME '12:00')
+TRY_CAST(s AS UUID) | CAST(UUID '12151FD2-7586-11e9-8f9e-2a86e4085a59' AS VARCHAR)
+nt - CAST(t2 AS TIMESTAMP) > INTERVAL '1' DAY | nt + (nt - CAST(t2 AS TIMESTAMP))
+extract(hour FROM ts - t2) | extract(second FROM nt - CAST(t2 AS TIMESTAMP))
+nt + j * INTERVAL '90' MINUTE | ts - j * INTERVAL '1' SECOND | -(ts - t2) < INTERVAL '0' SECOND
+coalesce(ts - t2, INTERVAL '1' DAY) = INTERVAL '24' HOUR
 contains(a, 1) | contains(a, 9) | contains(split(s, '-'), u) | contains(a, i) | element_at(a, 1)
 element_at(a, -1) | element_at(split(s, '-'), 2) || '!' | element_at(a, 2) + 1
 """
@@ -129,6 +137,8 @@ json_extract_scalar(s, '$.x') | regexp_extract(s, '(a.?)$', 1) | regexp_extract(
 contains(split(s, 'a'), u)
 """
 ODD_AGGREGATES = """
+extract(day FROM sum(ts - t2)) | extract(hour FROM avg(ts - t2)) | max(ts - t2) > INTERVAL '1' DAY
+max(CAST(nt AS TIME)) | count(DISTINCT CAST(nt AS TIME)) | min_by(CAST(nt AS TIME), i)
 count(d) | count(DISTINCT d) | min(d) | max(d) | sum(d) | avg(d) | count_if(d > 0) | min(s) | max(s)
 count(DISTINCT s) | sum(d) FILTER (WHERE d > 0) | min(s) FILTER (WHERE s > ' ')
 min_by(s, d) | max_by(s, d) | max_by(id, f) | min_by(u, s) | max_by(u, s) | min_by(f, u)

@@ -19,6 +19,7 @@ from headwater.analyze.typing.functions.aggregates import AGGREGATES as _AGGREGA
 from headwater.analyze.typing.functions.arrays import ARRAYS, ELEMENTS
 from headwater.analyze.typing.functions.binary import BINARY
 from headwater.analyze.typing.functions.bits import BITS
+from headwater.analyze.typing.functions.carried import CARRIED
 from headwater.analyze.typing.functions.entry import KINDS, WANTED, Described, Function, Table
 from headwater.analyze.typing.functions.lambdas import LAMBDAS
 from headwater.analyze.typing.functions.numbers import NUMBERS, RANGES
@@ -82,7 +83,7 @@ FORMS: Mapping[str, tuple[Described, ...]] = {
 }
 """What is written like a function, by family."""
 
-INTERNAL: Table = {**ELEMENTS, **ZONES, **FAULTS, **RANGES}
+INTERNAL: Table = {**ELEMENTS, **ZONES, **FAULTS, **RANGES, **CARRIED}
 """What has no name that a query can call."""
 
 FUNCTIONS: dict[type[exp.Expr], Function] = {

@@ -80,7 +80,7 @@ AGGREGATES: Table = {
         kind="aggregate",
         nullable="never",
     ),
-    exp.Sum: _aggregate("sum", "number", "Adds the values.", ("sum(pieces)", "4"), total, _SUMS),
+    exp.Sum: _aggregate("sum", "summable", "Adds the values.", ("sum(pieces)", "4"), total, _SUMS),
     exp.Avg: _aggregate(
         "avg",
         "number",

@@ -79,9 +79,11 @@ EVERYWHERE = ("spark", "duckdb", "postgres", "snowflake", "bigquery")
 
 Table = Mapping[type[exp.Expr], Function]
 
+_COMPARABLE = ("boolean", "number", "text", "time", "clock", "uuid", "interval")
+
 KINDS: Mapping[str, Callable[[exp.DataType], bool]] = {
     "any": lambda kind: True,
-    "comparable": lambda kind: t.family(kind) in ("boolean", "number", "text", "time"),
+    "comparable": lambda kind: t.family(kind) in _COMPARABLE,
     "number": lambda kind: t.family(kind) == "number",
     "integer": t.is_integer,
     "float": lambda kind: t.is_integer(kind) or t.is_float(kind),
@@ -90,6 +92,10 @@ KINDS: Mapping[str, Callable[[exp.DataType], bool]] = {
     "timestamp": t.is_timestamp,
     "datetime": lambda kind: t.family(kind) == "time",
     "date": lambda kind: kind == t.DATE,
+    "clock": lambda kind: kind == t.TIME,
+    "span": lambda kind: kind == t.INTERVAL,
+    "uuid": lambda kind: kind == t.UUID,
+    "summable": lambda kind: t.family(kind) in ("number", "interval"),
     "array": lambda kind: t.family(kind) == "array",
     "collection": lambda kind: t.family(kind) in ("array", "map"),
     "map": lambda kind: t.family(kind) == "map",
@@ -122,6 +128,10 @@ WANTED: Mapping[str, str] = {
     "timestamp": "a timestamp",
     "datetime": "a date or timestamp",
     "date": "a date",
+    "clock": "a time of day",
+    "span": "an interval",
+    "uuid": "a UUID",
+    "summable": "a number",
     "array": "an array",
     "collection": "an array or a map",
     "map": "a map",

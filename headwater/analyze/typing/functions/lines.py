@@ -75,6 +75,7 @@ _RESULTS: Mapping[str, Result] = MappingProxyType(
         "common type": common,
         "array of values of f": _mapped,
         "type of f": _last,
+        "span": always(t.INTERVAL),
     }
 )
 
