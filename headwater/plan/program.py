@@ -64,6 +64,29 @@ class PatternStep:
 
 
 @dataclass(frozen=True, slots=True)
+class RecursiveStep:
+    """A table with the rows of one recursive query, which an engine fills round by round.
+
+    Attributes:
+        alias: what the query calls it.
+        name: its name.
+        working: name of the table that the step reads: the rows that the round before added.
+        anchor_sql: the rows of the first round.
+        step_sql: the rows of every other round.
+        distinct: whether a round adds only rows that are not there yet, each once (UNION).
+        depth: how many rounds may follow that of the anchor.
+    """
+
+    alias: str
+    name: str
+    working: str
+    anchor_sql: str
+    step_sql: str
+    distinct: bool
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
 class RecentStep:
     """How a table of matches is filled from recent rows.
 
@@ -135,6 +158,11 @@ class Program(ABC):
     def whole_patterns(self) -> tuple[PatternStep, ...]:
         """The tables of matches that the query of all rows reads."""
         return self.patterns
+
+    @property
+    def recursions(self) -> tuple[RecursiveStep, ...]:
+        """The tables of recursive rows that its queries read, innermost first."""
+        return ()
 
     @property
     def hidden(self) -> tuple[tuple[str, str], ...]:
@@ -439,11 +467,17 @@ class FullProgram(Program):
 
     Attributes:
         sql: the query.
+        recursions: the tables of recursive rows that it reads, innermost first.
     """
 
     sql: str
+    recursions: tuple[RecursiveStep, ...] = ()
     recomputes: ClassVar[bool] = True
 
     def texts(self) -> dict[str, str]:
-        """Return the query of all rows."""
-        return {"query": self.sql}
+        """Return the queries of the rounds, and that of all rows."""
+        found: dict[str, str] = {}
+        for each in self.recursions:
+            found |= {f"anchor of {each.alias}": each.anchor_sql}
+            found |= {f"step of {each.alias}": each.step_sql}
+        return found | {"query": self.sql}

@@ -33,6 +33,7 @@ class QueryBinder:
         report: where errors go.
         inputs: what the query reads, in order of first use (the values are unused).
         tainted: whether it reads something broken, so that its result means nothing.
+        working: by name, the columns of the working tables of recursive queries.
         beyond: what the queries around read, if a subquery of an expression is being bound.
         below: gives the query to read in place of a view, if there is one.
     """
@@ -50,6 +51,7 @@ class QueryBinder:
         self.below = below
         self.inputs: dict[str, None] = {}
         self.tainted = False
+        self.working: dict[str, Sequence[Field]] = {}
         self.beyond: Sequence[Relation] = ()
         self._outer: Sequence[Relation] = ()
         self._bases: dict[int, tuple[exp.Select, Relation]] = {}

@@ -12,6 +12,7 @@ from headwater.analyze.definitions import Catalog, View
 from headwater.plan.program import FullProgram
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.contract import Engine, Facts, Rule
+from headwater.plan.sql.recursion import depth_of, take_out_recursion
 from headwater.plan.sql.render import batch_read, print_sql, render
 
 
@@ -22,7 +23,8 @@ def full_program(
     query = render(
         view.query, catalog, lambda relation: batch_read(relation, relation.name, allowed)
     )
-    return FullProgram(print_sql(query, "spark"))
+    plain, recursions = take_out_recursion(query, depth_of(view))
+    return FullProgram(print_sql(plain, "spark"), recursions)
 
 
 def _applies(facts: Facts) -> str | None:
