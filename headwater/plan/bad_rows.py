@@ -42,7 +42,7 @@ from headwater.analyze.query_parts import (
 from headwater.dialect.syntax import PatternRows, RecursiveRows, WorkingTable
 from headwater.errors import SqlError
 from headwater.plan.combined_rows import CombinedRows
-from headwater.plan.program import RecursiveStep
+from headwater.plan.full_program import RecursiveStep
 from headwater.plan.query_shape import RelationShape, relations_of
 from headwater.plan.reasons import bare, reason, refuse_nested, refuse_over_groups, shown
 from headwater.plan.rules.computed import (
@@ -375,8 +375,10 @@ def _is_outer(select: exp.Select) -> bool:
 
 def _is_made_of_several(item: exp.Expr) -> bool:
     """Return whether a FROM item is a subquery whose rows are no single rows of an input."""
+    if item.find(RecursiveRows, WorkingTable):
+        return True
     if not isinstance(item, exp.Subquery):
-        return isinstance(item, (PatternRows, RecursiveRows, WorkingTable))
+        return isinstance(item, PatternRows)
     return not is_union_all(item.this) or any(map(is_stateful, item.find_all(exp.Select)))
 
 

@@ -30,7 +30,7 @@ from headwater.analyze.query_parts import (
 )
 from headwater.analyze.time.versions import UNTIL
 from headwater.dialect.syntax import PatternRows
-from headwater.plan.program import RecursiveStep
+from headwater.plan.full_program import RecursiveStep
 from headwater.plan.reasons import reason, refuse_ordinary, shown
 from headwater.plan.rules.computed import heads
 from headwater.plan.sql.recursion import take_out_recursion

@@ -158,6 +158,8 @@ def _select(
 
 
 def _from(select: exp.Select, shape: Shape, late: LateRows) -> Operator:
+    if select.args.get("from_") is None:
+        return Operator("Constants", "one row")
     if shape.join and select is shape.select:
         return _join(shape.join, select, late)
     node = _item(select.args["from_"].this, shape, late)

@@ -64,29 +64,6 @@ class PatternStep:
 
 
 @dataclass(frozen=True, slots=True)
-class RecursiveStep:
-    """A table with the rows of one recursive query, which an engine fills round by round.
-
-    Attributes:
-        alias: what the query calls it.
-        name: its name.
-        working: name of the table that the step reads: the rows that the round before added.
-        anchor_sql: the rows of the first round.
-        step_sql: the rows of every other round.
-        distinct: whether a round adds only rows that are not there yet, each once (UNION).
-        depth: how many rounds may follow that of the anchor.
-    """
-
-    alias: str
-    name: str
-    working: str
-    anchor_sql: str
-    step_sql: str
-    distinct: bool
-    depth: int
-
-
-@dataclass(frozen=True, slots=True)
 class RecentStep:
     """How a table of matches is filled from recent rows.
 
@@ -158,11 +135,6 @@ class Program(ABC):
     def whole_patterns(self) -> tuple[PatternStep, ...]:
         """The tables of matches that the query of all rows reads."""
         return self.patterns
-
-    @property
-    def recursions(self) -> tuple[RecursiveStep, ...]:
-        """The tables of recursive rows that its queries read, innermost first."""
-        return ()
 
     @property
     def hidden(self) -> tuple[tuple[str, str], ...]:
@@ -459,25 +431,3 @@ class UnitsProgram(Program):
         touched = [each for each in self.patterns if each not in self.whole_patterns]
         steps |= {f"rows of {each.name}": each.sql for each in touched}
         return steps | {"units touched": self.units_sql, "rows of those units": self.rows_sql}
-
-
-@dataclass(frozen=True, slots=True)
-class FullProgram(Program):
-    """Recompute: the query over the pinned inputs replaces the whole table.
-
-    Attributes:
-        sql: the query.
-        recursions: the tables of recursive rows that it reads, innermost first.
-    """
-
-    sql: str
-    recursions: tuple[RecursiveStep, ...] = ()
-    recomputes: ClassVar[bool] = True
-
-    def texts(self) -> dict[str, str]:
-        """Return the queries of the rounds, and that of all rows."""
-        found: dict[str, str] = {}
-        for each in self.recursions:
-            found |= {f"anchor of {each.alias}": each.anchor_sql}
-            found |= {f"step of {each.alias}": each.step_sql}
-        return found | {"query": self.sql}

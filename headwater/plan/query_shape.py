@@ -200,8 +200,7 @@ def _single(
         hint = "land the input: CREATE TABLE instead of CREATE SOURCE"
         return _not_single(clause, "MATCH_RECOGNIZE over a SOURCE", hint)
     if rows := query.find(RecursiveRows):
-        hint = "land the input: CREATE TABLE instead of CREATE SOURCE"
-        return _not_single(rows, "WITH RECURSIVE over a SOURCE", hint)
+        return _not_single(rows, "WITH RECURSIVE over a SOURCE", "land the input")
     if other := unlike_union_all(query):
         return _not_single(other, "a set operation other than UNION ALL", "use EMIT CHANGES")
     if any(map(has_predicates, query.find_all(exp.Select))):

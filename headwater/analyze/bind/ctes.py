@@ -50,6 +50,7 @@ def inline_ctes(query: exp.Query, report: Diagnostics) -> bool:
 
 def _inline(clause: exp.With, budget: list[int], report: Diagnostics) -> None:
     known: dict[str, exp.CTE] = {}
+    _refuse_clauses(clause, report)
     for at, cte in enumerate(clause.expressions):
         if clause.args.get("recursive"):
             _refuse_forward(cte, clause.expressions[at + 1 :], report)
@@ -64,6 +65,22 @@ def _inline(clause: exp.With, budget: list[int], report: Diagnostics) -> None:
     assert parent is not None
     clause.pop()
     _replace(parent, known, budget)
+
+
+def _refuse_clauses(clause: exp.With, report: Diagnostics) -> None:
+    """Refuse clauses behind a recursive query that nothing runs yet."""
+    for key, words in (("search", "SEARCH"), ("cycle", "CYCLE")):
+        if node := clause.args.get(key):
+            kind = str(node.args.get("kind") or words).split()[0]
+            words = "CYCLE" if kind == "CYCLE" else words
+            hint = "remove it: UNION ends at rows that are there already, a path shows the order"
+            report.not_yet(f"{words} behind WITH RECURSIVE", clause.expressions[-1], hint)
+            raise _Refused
+    for cte in clause.expressions:
+        if cte.args.get("key_expressions"):
+            hint = "aggregate in the query that reads the recursion"
+            report.not_yet("USING KEY in WITH RECURSIVE", cte.args["alias"], hint)
+            raise _Refused
 
 
 def _refuse_forward(cte: exp.CTE, later: Sequence[exp.CTE], report: Diagnostics) -> None:

@@ -22,6 +22,7 @@ from headwater.analyze.failing.bounds import greatest
 from headwater.analyze.query_parts import union_branches
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to
+from headwater.dialect.syntax import RecursiveRows
 
 
 class QueryBinder:
@@ -124,6 +125,11 @@ class QueryBinder:
 
     def bind_within(self, around: Sequence[Relation], query: exp.Query) -> tuple[Field, ...]:
         """Bind a subquery of an expression, which may name columns of the SELECT around it."""
+        if rows := query.find(RecursiveRows):
+            hint = "read it in FROM, or make it a view of its own"
+            self.report.not_yet("WITH RECURSIVE in a subquery of an expression", rows, hint)
+            self.tainted = True
+            return ()
         outer, self._outer = self._outer, around
         beyond, self.beyond = self.beyond, (*self.beyond, *around)
         fields = self.bind(query, named=False)

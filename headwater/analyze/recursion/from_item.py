@@ -1,12 +1,13 @@
 """``WITH RECURSIVE`` in FROM → a relation, typed.
 
 In: the :class:`~headwater.dialect.syntax.RecursiveRows` of a query as parsed. Out: the same node
-with anchor and step bound; the columns have the types of the anchor, to which the step is cast.
+with anchor and step bound, each cast to the types that the two have in common.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -48,13 +49,8 @@ def bind_recursive_rows(
     named = _named(node, fields, report)
     if named is None or len(report.errors) > before:
         return None
-    working[node.args["name"]] = named
-    step = bind(union.expression)
-    if len(report.errors) > before:
-        return None
-    _check_step(union.expression, report)
-    _check_columns(union, named, step, report)
-    if len(report.errors) > before:
+    named = _with_step(node, named, bind, working, report)
+    if named is None or len(report.errors) > before:
         return None
     for branch in (*union_branches(union.this), union.expression):
         _cast(branch, named)
@@ -62,6 +58,39 @@ def bind_recursive_rows(
     node.set("columns", None)
     node.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
     return Relation(alias, as_fields(named), node)
+
+
+def _with_step(
+    node: RecursiveRows,
+    anchor: tuple[Field, ...],
+    bind: Bind,
+    working: MutableMapping[str, Sequence[Field]],
+    report: Diagnostics,
+) -> tuple[Field, ...] | None:
+    """Bind the step, and return the columns of both; None after an error."""
+    union, before, name = node.this, len(report.errors), node.args["name"]
+    unbound, fields = union.expression.copy(), anchor
+    working[name] = anchor
+    step = first = bind(union.expression)
+    if len(report.errors) == before and (wider := _widened(anchor, step)):
+        fields = working[name] = wider
+        union.set("expression", unbound)
+        step = bind(unbound)
+    if len(report.errors) > before:
+        return None
+    _check_step(union.expression, report)
+    settled = len(fields) == len(step) and not _widened(fields, step)
+    if not settled or any(t.is_unknown(field.type) for field in fields):
+        _refuse_columns(union, anchor, first, report)
+    return fields
+
+
+def is_anchor(select: exp.Select) -> bool:
+    """Return whether a SELECT is one of an anchor, which needs no table: ``SELECT 1 AS id``."""
+    node: exp.Expr = select
+    while isinstance(node.parent, (exp.SetOperation, exp.Subquery)):
+        node = node.parent
+    return isinstance(node.parent, RecursiveRows)
 
 
 def _named(
@@ -111,7 +140,7 @@ def _refuse(what: str, at: exp.Expr, verb: str, report: Diagnostics) -> None:
     report.add("INVALID_RECURSION", message, at, hint)
 
 
-def _check_columns(
+def _refuse_columns(
     union: exp.Union, anchor: Sequence[Field], step: Sequence[Field], report: Diagnostics
 ) -> None:
     branch = union.expression
@@ -121,11 +150,21 @@ def _check_columns(
         report.add("TYPE_CLASH", message, branch, hint)
         return
     for own, found, item in zip(anchor, step, branch.selects, strict=True):
-        if t.common_type([own.type, found.type]) != own.type:
+        if own.type != found.type and own.type.this is not t.Type.NULL:
             names = f"{t.sql_type(own.type)} in the anchor and {t.sql_type(found.type)} in the step"
-            wide = found.type if own.type.this is t.Type.NULL else own.type
-            hint = f"cast one of them: CAST(x AS {t.sql_type(wide)})"
+            hint = f"cast the step: CAST(x AS {t.sql_type(own.type)})"
             report.add("TYPE_CLASH", f'column "{own.name}" is {names}', item, hint)
+
+
+def _widened(anchor: Sequence[Field], step: Sequence[Field]) -> tuple[Field, ...] | None:
+    """The columns with the types that anchor and step have in common; None if all have them."""
+    if len(anchor) != len(step):
+        return None
+    pairs = [*zip(anchor, step, strict=True)]
+    kinds = [t.common_type([own.type, found.type]) or t.UNKNOWN for own, found in pairs]
+    if all(kind == own.type for kind, own in zip(kinds, anchor, strict=True)):
+        return None
+    return tuple(replace(own, type=kind) for kind, own in zip(kinds, anchor, strict=True))
 
 
 def _cast(branch: exp.Select, fields: Sequence[Field]) -> None:

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.errors import TerminalError
 from headwater.lake.java import computed
-from headwater.plan.program import RecursiveStep
+from headwater.plan.full_program import RecursiveStep
 
 SMALL = 20_000
 """Number of rows up to which Spark is told to send them to each task, as it knows no size."""

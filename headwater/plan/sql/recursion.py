@@ -12,7 +12,7 @@ from sqlglot import exp
 from headwater.analyze.connectors.registry import VIEW_OPTIONS
 from headwater.analyze.definitions import View
 from headwater.dialect.syntax import RecursiveRows, WorkingTable
-from headwater.plan.program import RecursiveStep
+from headwater.plan.full_program import RecursiveStep
 from headwater.plan.sql.render import print_sql
 
 _TABLE, _ROUND = "__recursive_", "__round_"
