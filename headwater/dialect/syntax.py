@@ -212,6 +212,25 @@ class PatternRows(exp.Expression):
     arg_types = {"this": True, "order": True, "clause": True, "fields": True, "alias": False}
 
 
+class RecursiveRows(exp.Expression):
+    """What a reference to a recursive common table expression becomes in ``FROM``.
+
+    ``this`` is the union of the anchor and the step, ``distinct`` that of the union; ``name`` tells
+    it from others in the query; ``fields`` the names and types of its columns, once it is bound.
+    """
+
+    arg_types = {"this": True, "name": True, "columns": False, "fields": False, "alias": False}
+
+
+class WorkingTable(exp.Expression):
+    """The rows that the round before found, in the step of :class:`RecursiveRows`.
+
+    ``this`` is the ``name`` of those.
+    """
+
+    arg_types = {"this": True, "alias": False}
+
+
 class ProcessingMode(exp.Expression):
     """``FINAL`` or ``RUNNING`` before a function of ``MEASURES``: ``FINAL LAST(a.x)``."""
 

@@ -20,13 +20,14 @@ the guard: its markers have the count.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import OnError
 from headwater.dialect.vocabulary import is_system_column
+from headwater.engine.incremental.recursion import registered_recursion
 from headwater.engine.inputs import CHANGE, Cut, InputTable, SnapshotRange, register_change
 from headwater.lake.catalog import Lake
 from headwater.lake.failures import data_error
@@ -161,14 +162,15 @@ class BadRowFilter:
             yield Bad({kind: 0, **whole} if self._plan.program.moves else whole)
             self._looks_back = False
             return
-        rows = session.sql("\nUNION ALL\n".join(queries)).persist()
-        try:
+        recursions = guard.recursions if kind == QUARANTINED else ()
+        with ExitStack() as cached:
+            cached.enter_context(registered_recursion(session, self._plan.view.name, recursions))
+            rows = session.sql("\nUNION ALL\n".join(queries)).persist()
+            cached.callback(rows.unpersist)
             count = rows.count()
             keeps = count and kind == QUARANTINED
             yield Bad({kind: count, **whole}, (self._side(rows),) if keeps else ())
             self._looks_back = False
-        finally:
-            rows.unpersist()
 
     def _new(
         self, session: SparkSession, inputs: Mapping[str, InputTable], cut: Cut

@@ -7,7 +7,7 @@ internals.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from py4j.java_gateway import JavaClass, JavaMember, JavaObject
@@ -88,6 +88,20 @@ def planned_once(rows: DataFrame) -> DataFrame:
         rows: any query; nothing runs yet.
     """
     return in_session(rows, rows.sparkSession)
+
+
+def computed(rows: DataFrame, opened: ExitStack) -> tuple[DataFrame, int]:
+    """Compute rows, and return them without what they are made of, and their number.
+
+    Neither plans nor tasks grow if each round of a loop reads the round before.
+
+    Args:
+        rows: any query.
+        opened: forgets the rows when it ends.
+    """
+    kept = rows.localCheckpoint()
+    opened.callback(kept._jdf.queryExecution().logical().rdd().unpersist, False)  # noqa: FBT003, SLF001
+    return planned_once(kept), kept.count()
 
 
 def in_session(rows: DataFrame, spark: SparkSession) -> DataFrame:

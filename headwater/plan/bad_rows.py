@@ -39,9 +39,10 @@ from headwater.analyze.query_parts import (
     union_branches,
     window_calls,
 )
-from headwater.dialect.syntax import PatternRows
+from headwater.dialect.syntax import PatternRows, RecursiveRows, WorkingTable
 from headwater.errors import SqlError
 from headwater.plan.combined_rows import CombinedRows
+from headwater.plan.full_program import RecursiveStep
 from headwater.plan.query_shape import RelationShape, relations_of
 from headwater.plan.reasons import bare, reason, refuse_nested, refuse_over_groups, shown
 from headwater.plan.rules.computed import (
@@ -52,6 +53,7 @@ from headwater.plan.rules.computed import (
     sides,
 )
 from headwater.plan.shared_values import SharedValues
+from headwater.plan.sql.recursion import depth_of
 from headwater.plan.sql.render import in_time_at_last
 
 _WINDOW = {"window_start", "window_end"}
@@ -87,6 +89,7 @@ class Guard:
         expressions: what is guarded, as SQL.
         always: whether an engine has to run with the guard from the start, because Spark does not
             raise on every one of these rows.
+        recursions: the tables of recursive rows that ``combined`` reads, likewise.
     """
 
     query: exp.Query
@@ -94,6 +97,7 @@ class Guard:
     combined: tuple[str, ...]
     expressions: tuple[str, ...]
     always: bool
+    recursions: tuple[RecursiveStep, ...] = ()
 
 
 @dataclass(slots=True)
@@ -165,7 +169,7 @@ def guard_of(
     if view.on_error == OnError.FAIL:
         return None
     query = view.query.copy()
-    finder = _Finder(query, catalog, allowed)
+    finder = _Finder(query, catalog, allowed, depth_of(view))
     # the innermost first: their columns are computed before those that read them
     for select in reversed(list(selects(query))):
         finder.look_at(select)
@@ -197,9 +201,11 @@ def _not_kept(view: View, bad: BadRows, reason_: str) -> SqlError:
 class _Finder:
     """Looks at the SELECTs of a query, and puts the guard into it."""
 
-    def __init__(self, query: exp.Query, catalog: Catalog, allowed: timedelta | None) -> None:
+    def __init__(
+        self, query: exp.Query, catalog: Catalog, allowed: timedelta | None, depth: int
+    ) -> None:
         self._query = query
-        self._combined = CombinedRows(query, catalog, allowed)
+        self._combined = CombinedRows(query, catalog, allowed, depth)
         self._allowed = allowed
         self._inputs = {id(item.table): _Input(item) for item in relations_of(query, catalog)}
         self._top = {id(select) for select in union_branches(query)}
@@ -248,7 +254,8 @@ class _Finder:
         if not bad and not self._shown:
             return None
         shown_ = tuple(dict.fromkeys(self._shown))
-        return Guard(self._query, tuple(bad), combined, shown_, self._always)
+        recursions = self._combined.recursions() if combined else ()
+        return Guard(self._query, tuple(bad), combined, shown_, self._always, recursions)
 
     def _joined(self, conditions: list[exp.Expr]) -> list[exp.Expr]:
         """Return the conditions, those that use shared values as one: it computes these once."""
@@ -368,6 +375,8 @@ def _is_outer(select: exp.Select) -> bool:
 
 def _is_made_of_several(item: exp.Expr) -> bool:
     """Return whether a FROM item is a subquery whose rows are no single rows of an input."""
+    if item.find(RecursiveRows, WorkingTable):
+        return True
     if not isinstance(item, exp.Subquery):
         return isinstance(item, PatternRows)
     return not is_union_all(item.this) or any(map(is_stateful, item.find_all(exp.Select)))

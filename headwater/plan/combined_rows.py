@@ -30,8 +30,10 @@ from headwater.analyze.query_parts import (
 )
 from headwater.analyze.time.versions import UNTIL
 from headwater.dialect.syntax import PatternRows
+from headwater.plan.full_program import RecursiveStep
 from headwater.plan.reasons import reason, refuse_ordinary, shown
 from headwater.plan.rules.computed import heads
+from headwater.plan.sql.recursion import take_out_recursion
 from headwater.plan.sql.render import batch_read, print_sql, render
 from headwater.plan.sql.spark_text import text
 from headwater.plan.tolerant import tolerant
@@ -49,8 +51,11 @@ class CombinedRows:
         shown: the expressions that can fail, as messages show them.
     """
 
-    def __init__(self, query: exp.Query, catalog: Catalog, allowed: timedelta | None) -> None:
+    def __init__(
+        self, query: exp.Query, catalog: Catalog, allowed: timedelta | None, depth: int
+    ) -> None:
         self._catalog = catalog
+        self._depth = depth
         self._allowed = allowed
         self._query = query
         self._found: dict[int, tuple[exp.Select, list[tuple[exp.Expr, str]]]] = {}
@@ -96,6 +101,10 @@ class CombinedRows:
                 queries.append(self._groups(select, causes))
         return tuple(queries)
 
+    def recursions(self) -> tuple[RecursiveStep, ...]:
+        """Return the tables of recursive rows that the queries of :meth:`guard` read."""
+        return self._rendered(self._query)[1]
+
     def _rows(self, select: exp.Select, causes: list[tuple[exp.Expr, str]]) -> str:
         """The combined rows of a SELECT on which something fails."""
         columns = _own_columns(select)
@@ -128,11 +137,7 @@ class CombinedRows:
         items = [exp.alias_(exp.Case(ifs=branches), _BAD, quoted=False)]
         items += [exp.alias_(value.copy(), name) for name, value in columns.items()]
         select.set("expressions", items)
-        query = render(
-            portable(tolerant(select), "spark"),
-            self._catalog,
-            lambda relation: batch_read(relation, relation.name + NOW, self._allowed),
-        )
+        query, _ = self._rendered(select)
         names = ", ".join(f"`{name}`" for name in columns)
         options = "map('ignoreNullFields', 'false')"
         raw = f"to_json(struct({names}), {options})" if columns else text("{}")
@@ -140,6 +145,14 @@ class CombinedRows:
             f"SELECT {_BAD} AS reason, CAST({raw} AS BINARY) AS raw"
             f" FROM (\n{print_sql(query, 'spark')}\n) AS {_ROWS} WHERE {_BAD} IS NOT NULL"
         )
+
+    def _rendered(self, query: exp.Query) -> tuple[exp.Expr, tuple[RecursiveStep, ...]]:
+        rendered = render(
+            portable(tolerant(query), "spark"),
+            self._catalog,
+            lambda relation: batch_read(relation, relation.name + NOW, self._allowed),
+        )
+        return take_out_recursion(rendered, self._depth)
 
 
 def _cannot_leave(select: exp.Select) -> bool:

@@ -24,7 +24,7 @@ from headwater.analyze.query_parts import (
 )
 from headwater.analyze.time.versions import AS_OF
 from headwater.dialect.parser import Headwater
-from headwater.dialect.syntax import PatternRows
+from headwater.dialect.syntax import PatternRows, RecursiveRows, WorkingTable
 from headwater.patterns import MatchClause
 from headwater.plan.query_shape import MICROSECOND, JoinBounds, RelationShape, Shape, aggregates
 from headwater.plan.view_plan import Operator
@@ -158,6 +158,8 @@ def _select(
 
 
 def _from(select: exp.Select, shape: Shape, late: LateRows) -> Operator:
+    if select.args.get("from_") is None:
+        return Operator("Constants", "one row")
     if shape.join and select is shape.select:
         return _join(shape.join, select, late)
     node = _item(select.args["from_"].this, shape, late)
@@ -191,6 +193,10 @@ def _item(item: exp.Expr, shape: Shape, late: LateRows) -> Operator:
         return _query(item.this, shape, _mode_of(item.this), (), late)
     if isinstance(item, PatternRows):
         return _matches(item, shape, late)
+    if isinstance(item, RecursiveRows):
+        return _recursion(item, shape, late)
+    if isinstance(item, WorkingTable):
+        return Operator("WorkingTable", item.this, mode=ChangelogMode.RETRACT)
     relation = next(r for r in shape.relations if r.table is item)
     return _scan(relation, late)
 
@@ -204,6 +210,14 @@ def _matches(item: PatternRows, shape: Shape, late: LateRows) -> Operator:
         f"{', '.join(clause.names)}{by}, ordered by {clause.time}{within}",
         inputs=(_item(rows_read(item), shape, late),),
     )
+
+
+def _recursion(item: RecursiveRows, shape: Shape, late: LateRows) -> Operator:
+    """The rounds of a recursive query: the anchor, then the step until it adds no row."""
+    union, mode = item.this, ChangelogMode.RETRACT
+    how = "each row once" if union.args.get("distinct") else "all rows"
+    sides = (_query(each, shape, mode, (), late) for each in (union.this, union.expression))
+    return Operator("Recursion", f"{item.args['name']}, {how}", mode, inputs=tuple(sides))
 
 
 def _kind(relation: RelationShape) -> str:

@@ -31,9 +31,10 @@ from headwater.analyze.time.settling import Settled
 from headwater.errors import HeadwaterError, SqlError, raise_all
 from headwater.plan.bad_rows import Guard, guard_of
 from headwater.plan.closing import closing
+from headwater.plan.full_program import FullProgram
 from headwater.plan.identity import identity_of
 from headwater.plan.operators import operators
-from headwater.plan.program import FullProgram, Program
+from headwater.plan.program import Program
 from headwater.plan.query_shape import MICROSECOND, Shape, ShapeKind, shape_of
 from headwater.plan.rules.contract import Engine, Facts, Input, InputKind, Rule
 from headwater.plan.rules.full import full_program

@@ -431,19 +431,3 @@ class UnitsProgram(Program):
         touched = [each for each in self.patterns if each not in self.whole_patterns]
         steps |= {f"rows of {each.name}": each.sql for each in touched}
         return steps | {"units touched": self.units_sql, "rows of those units": self.rows_sql}
-
-
-@dataclass(frozen=True, slots=True)
-class FullProgram(Program):
-    """Recompute: the query over the pinned inputs replaces the whole table.
-
-    Attributes:
-        sql: the query.
-    """
-
-    sql: str
-    recomputes: ClassVar[bool] = True
-
-    def texts(self) -> dict[str, str]:
-        """Return the query of all rows."""
-        return {"query": self.sql}

@@ -32,7 +32,7 @@ from headwater.analyze.rules.changelog import effective_emit
 from headwater.analyze.time.bounds import time_bounds
 from headwater.analyze.time.recent import RECENT, Age
 from headwater.dialect import span_of
-from headwater.dialect.syntax import PatternRows, WindowTable
+from headwater.dialect.syntax import PatternRows, RecursiveRows, WindowTable
 from headwater.errors import SqlError
 from headwater.plan.windows import Window, window_of
 
@@ -199,6 +199,8 @@ def _single(
     if clause := query.find(PatternRows):
         hint = "land the input: CREATE TABLE instead of CREATE SOURCE"
         return _not_single(clause, "MATCH_RECOGNIZE over a SOURCE", hint)
+    if rows := query.find(RecursiveRows):
+        return _not_single(rows, "WITH RECURSIVE over a SOURCE", "land the input")
     if other := unlike_union_all(query):
         return _not_single(other, "a set operation other than UNION ALL", "use EMIT CHANGES")
     if any(map(has_predicates, query.find_all(exp.Select))):

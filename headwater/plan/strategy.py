@@ -9,7 +9,7 @@ from __future__ import annotations
 from headwater.analyze.definitions import Emit
 from headwater.errors import SqlError
 from headwater.plan.rules import registry
-from headwater.plan.rules.contract import Facts, InputKind
+from headwater.plan.rules.contract import Engine, Facts, InputKind
 from headwater.plan.view_plan import Decision
 
 
@@ -23,6 +23,8 @@ def decide(facts: Facts) -> Decision:
     forced = facts.view.options.get("engine", "")
     others = []
     for rule in registry.RULES:
+        if facts.recursive and rule.engine is not Engine.FULL:
+            continue
         if (reason := rule.applies(facts)) is None:
             continue
         if forced in ("", rule.engine):

@@ -15,8 +15,9 @@ from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, View
 from headwater.analyze.time.settling import Settled
 from headwater.analyze.typing.types import spark_type
 from headwater.plan.bad_rows import Guard
+from headwater.plan.full_program import FullProgram
 from headwater.plan.identity import Identity
-from headwater.plan.program import FullProgram, Program
+from headwater.plan.program import Program
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.contract import Engine, Input, Rule
 

@@ -376,3 +376,15 @@ SELECT z.id, y.v, c.v AS w FROM b JOIN z ON b.id = z.id ASOF JOIN y ON z.k = y.k
 SELECT z.id, y.v, u.x FROM z ASOF JOIN y ON z.k = y.k AND z.ts >= y.ts CROSS JOIN UNNEST(split(z.k || y.k, ',')) AS u(x);
 SELECT DISTINCT z.k, y.v FROM z ASOF JOIN y ON z.k = y.k AND z.ts >= y.ts UNION ALL SELECT k, v FROM b;
 SELECT z.id, s.n FROM z ASOF JOIN (SELECT k, window_end, count(*) AS n FROM TUMBLE(y, ts, INTERVAL '1' HOUR) GROUP BY k, window_end) s MATCH_CONDITION (z.ts >= s.window_end) ON z.k = s.k EMIT ON WINDOW CLOSE;
+-- WITH RECURSIVE
+--: ok
+WITH RECURSIVE r (x, y) AS (SELECT id, v FROM b UNION SELECT r.x, c.v FROM r JOIN c ON c.id = r.y) SELECT x, y FROM r;
+WITH RECURSIVE r AS (SELECT id, v, 0 AS depth, CAST(k AS VARCHAR) AS path FROM b WHERE v IS NULL UNION ALL SELECT c.id, c.v, r.depth + 1, r.path || '/' || c.k FROM r JOIN c ON c.v = r.id WHERE r.depth < 9) SELECT id, depth, path FROM r;
+WITH RECURSIVE r (id, n) AS (SELECT 1, 1.5 UNION ALL SELECT c.id, CAST(r.n * c.v AS DECIMAL(2, 1)) FROM c, r WHERE c.v = r.id) SELECT id, sum(n) AS n FROM r GROUP BY id;
+WITH RECURSIVE r AS (SELECT id, v FROM b UNION ALL SELECT c.id, r.v FROM r LEFT JOIN c ON c.v = r.id), s AS (SELECT id FROM r WHERE v > 1) SELECT p.id, q.v FROM s p JOIN r AS q (id, v) ON p.id = q.v;
+WITH RECURSIVE r AS (SELECT id, xs FROM t UNION ALL SELECT u.x, r.xs FROM r CROSS JOIN UNNEST(r.xs) AS u(x) JOIN c ON c.id = u.x) SELECT id, cardinality(xs) AS n FROM r;
+WITH RECURSIVE r AS (SELECT id FROM b EXCEPT SELECT v FROM b UNION SELECT c.v FROM r JOIN c USING (id) WHERE EXISTS (SELECT 1 FROM t WHERE t.v = c.v)), s AS (SELECT id FROM r UNION SELECT c.v FROM s JOIN c ON c.id = s.id) SELECT id, 10 / id AS n FROM s;
+WITH RECURSIVE r AS (SELECT id, x, d, f, day, ts, tz, r FROM t UNION SELECT c.id, t.x, t.d, t.f, t.day, t.ts, t.tz, t.r FROM r JOIN c ON c.id = r.id JOIN t ON t.id = c.id) SELECT * FROM r;
+SELECT s.id FROM (WITH RECURSIVE r AS (SELECT NULL AS id, v FROM b UNION SELECT c.id, c.v FROM r JOIN c ON c.id = r.v) SELECT * FROM r) s JOIN t ON t.id = s.id;
+--: INVALID_RECURSION
+WITH RECURSIVE r AS (SELECT id, v FROM b UNION ALL SELECT c.id, max(r.v) FROM r JOIN c ON c.v = r.id GROUP BY c.id) SELECT * FROM r;

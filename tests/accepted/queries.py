@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from headwater.analyze.definitions import ARRIVAL_COLUMN, WATERMARK_COLUMN, Catalog
 from headwater.analyze.typing.types import duckdb_type, spark_type, trino_type
-from headwater.dialect.syntax import PatternRows
+from headwater.dialect.syntax import PatternRows, RecursiveRows
 from headwater.plan.program import (
     CURRENT,
     SIGN,
@@ -93,6 +93,7 @@ def in_motion(plan: ViewPlan, catalog: Catalog) -> Iterator[Question]:
         program = program.between(None, WATERMARK) or program
         tables = _relations(plan, catalog)
         tables |= {step.name: step.columns for step in program.patterns}
+        tables |= _recursions(plan)
         searched = {f"rows of {step.name}" for step in program.patterns}
         if isinstance(program, UnitsProgram):
             tables[CURRENT] = [(each.name, each.spark_type) for each in plan.columns]
@@ -125,6 +126,15 @@ def _with(steps: Mapping[str, str], sql: str) -> str:
         return sql
     named = ", ".join(f"`{name}` AS ({text})" for name, text in steps.items())
     return f"WITH {named} SELECT * FROM ({sql})"
+
+
+def _recursions(plan: ViewPlan) -> dict[str, Columns]:
+    """The tables of recursive rows, and of the rows of a round, which Spark fills in a loop."""
+    return {
+        before + rows.args["name"]: [(name, spark_type(kind)) for name, kind in rows.args["fields"]]
+        for rows in plan.view.query.find_all(RecursiveRows)
+        for before in ("__recursive_", "__round_")
+    }
 
 
 def _relations(plan: ViewPlan, catalog: Catalog) -> dict[str, Columns]:

@@ -14,13 +14,13 @@ from sqlglot import exp, parse_one
 
 from headwater.engine.incremental.registry import writer_of
 from headwater.lake.iceberg.merge import Upsert, same_keys
+from headwater.plan.full_program import FullProgram
 from headwater.plan.program import (
     CURRENT,
     UNIT,
     UNITS,
     AffectedKeysProgram,
     AggregateProgram,
-    FullProgram,
     LinearProgram,
     Program,
     StreamingProgram,

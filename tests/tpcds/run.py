@@ -25,8 +25,9 @@ import click
 import duckdb
 from pyspark.sql import SparkSession
 
+from headwater.plan.full_program import FullProgram
 from headwater.plan.planner import plan_project
-from headwater.plan.program import FullProgram, UnitsProgram
+from headwater.plan.program import UnitsProgram
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import load_project
 from headwater.runtime.supervisor import Supervisor

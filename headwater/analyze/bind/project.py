@@ -342,7 +342,8 @@ def _names_cte(table: exp.Table) -> bool:
     inside: exp.Expr = table
     while (outer := inside.parent) is not None:
         if isinstance(outer, exp.With):
-            earlier = outer.expressions[: outer.expressions.index(inside)]
+            upto = outer.expressions.index(inside) + bool(outer.args.get("recursive"))
+            earlier = outer.expressions[:upto]
             if any(cte.alias == table.name for cte in earlier):
                 return True
             inside = outer.parent or outer  # the clause of this query has been looked at

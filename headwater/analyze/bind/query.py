@@ -22,6 +22,7 @@ from headwater.analyze.failing.bounds import greatest
 from headwater.analyze.query_parts import union_branches
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to
+from headwater.dialect.syntax import RecursiveRows
 
 
 class QueryBinder:
@@ -33,6 +34,7 @@ class QueryBinder:
         report: where errors go.
         inputs: what the query reads, in order of first use (the values are unused).
         tainted: whether it reads something broken, so that its result means nothing.
+        working: by name, the columns of the working tables of recursive queries.
         beyond: what the queries around read, if a subquery of an expression is being bound.
         below: gives the query to read in place of a view, if there is one.
     """
@@ -50,6 +52,7 @@ class QueryBinder:
         self.below = below
         self.inputs: dict[str, None] = {}
         self.tainted = False
+        self.working: dict[str, Sequence[Field]] = {}
         self.beyond: Sequence[Relation] = ()
         self._outer: Sequence[Relation] = ()
         self._bases: dict[int, tuple[exp.Select, Relation]] = {}
@@ -122,6 +125,11 @@ class QueryBinder:
 
     def bind_within(self, around: Sequence[Relation], query: exp.Query) -> tuple[Field, ...]:
         """Bind a subquery of an expression, which may name columns of the SELECT around it."""
+        if rows := query.find(RecursiveRows):
+            hint = "read it in FROM, or make it a view of its own"
+            self.report.not_yet("WITH RECURSIVE in a subquery of an expression", rows, hint)
+            self.tainted = True
+            return ()
         outer, self._outer = self._outer, around
         beyond, self.beyond = self.beyond, (*self.beyond, *around)
         fields = self.bind(query, named=False)

@@ -21,6 +21,7 @@ from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
 from headwater.analyze.patterns.from_item import pattern_rows
 from headwater.analyze.query_parts import union_branches
+from headwater.analyze.recursion.from_item import bind_recursive_rows, is_anchor, working_relation
 from headwater.analyze.shapes.unnesting import make_plain, unnested_columns
 from headwater.analyze.shapes.using import natural_columns, share_columns
 from headwater.analyze.shapes.value_lists import unnested, values_of
@@ -32,7 +33,7 @@ from headwater.analyze.time.versions import is_as_of
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import expect_boolean, type_of
 from headwater.analyze.typing.infer import infer
-from headwater.dialect.syntax import MatchRecognize, WindowTable
+from headwater.dialect.syntax import MatchRecognize, RecursiveRows, WindowTable, WorkingTable
 
 FILE_HINT = "declare it: CREATE TABLE name (…) WITH (connector = 'files', path = '…')"
 
@@ -49,6 +50,7 @@ class Binder(Protocol):
     inputs: dict[str, None]
     tainted: bool
     beyond: Sequence[Relation]
+    working: dict[str, Sequence[Field]]
     below: Callable[[View], exp.Query | None]
 
     def bind(self, query: exp.Expr, *, named: bool = True) -> tuple[Field, ...]:
@@ -71,6 +73,8 @@ class RelationBinder:
     def bind(self, select: exp.Select) -> list[Relation]:
         """Bind FROM and the joins of a SELECT and return its relations in order."""
         source = select.args.get("from_")
+        if source is None and is_anchor(select):
+            return []
         if source is None:
             hint = "a view reads at least one table: SELECT … FROM name"
             self.report.add("NO_INPUT", "the query reads nothing", select, hint)
@@ -241,6 +245,10 @@ class RelationBinder:
             return self._subquery(node)
         if isinstance(node, exp.Unnest):
             return self._unnest(node)
+        if isinstance(node, RecursiveRows):
+            return self._recursive(node)
+        if isinstance(node, WorkingTable):
+            return working_relation(node, self.binder.working[node.this], self.report)
         if isinstance(node, exp.Table) and isinstance(node.this, WindowTable):
             return self._window(node)
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
@@ -309,6 +317,11 @@ class RelationBinder:
         if self.binder.tainted:
             return self._broken(alias, node)
         return Relation(alias, as_fields(fields), node)
+
+    def _recursive(self, node: RecursiveRows) -> Relation:
+        alias, binder = node.alias, self.binder
+        found = bind_recursive_rows(node, alias, binder.bind, binder.working, self.report)
+        return found or self._broken(alias, node)
 
     def _renamed(
         self, node: exp.Subquery, fields: Sequence[Field], names: Sequence[str]

@@ -65,6 +65,9 @@ VIEW_OPTIONS: Mapping[str, Option] = {
         choices=("streaming", "incremental", "full"),
     ),
     "dialect": Option("choice", "SQL dialect of the query", default="trino", choices=BODY_DIALECTS),
+    "max_recursion_depth": Option(
+        "integer", "how many rounds WITH RECURSIVE may take", default="100", minimum=1
+    ),
     "allow_unbounded_state": Option(
         "boolean", "whether to run a view whose state grows without bound", default="false"
     ),

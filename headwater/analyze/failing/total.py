@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.analyze.typing.functions.others import JSON_FAULT
-from headwater.dialect.syntax import PatternRows, WindowTable
+from headwater.dialect.syntax import PatternRows, RecursiveRows, WindowTable, WorkingTable
 
 _QUERIES = (
     *(exp.Select, exp.Union, exp.Except, exp.Intersect, exp.Subquery, exp.From, exp.Join),
@@ -21,6 +21,8 @@ _QUERIES = (
         exp.Unnest,
         WindowTable,
         PatternRows,
+        RecursiveRows,
+        WorkingTable,
         exp.Where,
         exp.Group,
         exp.Having,

@@ -19,7 +19,14 @@ from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.analyze.typing.window_functions import WINDOW_FUNCTIONS
-from headwater.dialect.syntax import BY_PATTERN, JSONScalar, PatternRows, WindowTable
+from headwater.dialect.syntax import (
+    BY_PATTERN,
+    JSONScalar,
+    PatternRows,
+    RecursiveRows,
+    WindowTable,
+    WorkingTable,
+)
 
 _ONE = frozenset(("this",))
 _TWO = frozenset(("this", "expression"))
@@ -47,6 +54,8 @@ _QUERIES: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.Unnest: frozenset(("expressions", "alias")),
     WindowTable: frozenset(("kind", "this", "time", "size", "slide", "offset", "zone")),
     PatternRows: frozenset(("this", "order", "clause", "fields", "alias")),
+    RecursiveRows: frozenset(("this", "name", "fields", "alias")),
+    WorkingTable: frozenset(("this", "alias")),
     exp.Where: _ONE,
     exp.Group: _MANY,
     exp.Having: _ONE,

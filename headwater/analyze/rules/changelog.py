@@ -24,7 +24,7 @@ from headwater.analyze.query_parts import (
 from headwater.analyze.rules.keys import missing_keys
 from headwater.analyze.time.joins import join_times
 from headwater.analyze.time.recent import RECENT
-from headwater.dialect.syntax import PatternRows, WindowTable
+from headwater.dialect.syntax import PatternRows, RecursiveRows, WindowTable, WorkingTable
 
 APPEND, UPSERT, RETRACT = ChangelogMode.APPEND, ChangelogMode.UPSERT, ChangelogMode.RETRACT
 
@@ -107,6 +107,8 @@ class ChangelogModes:
     def _relation(self, relation: exp.Expr, emit: Emit) -> ChangelogMode:
         if isinstance(relation, exp.Subquery):
             return self._query(relation.this, emit)
+        if isinstance(relation, (RecursiveRows, WorkingTable)):
+            return RETRACT
         if not isinstance(relation, exp.Table):
             return APPEND
         if isinstance(relation.this, WindowTable):

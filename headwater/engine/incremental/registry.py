@@ -14,13 +14,14 @@ from headwater.engine.incremental.rules import (
 )
 from headwater.errors import TerminalError
 from headwater.plan import program as programs
+from headwater.plan.full_program import FullProgram
 
 WRITERS: dict[type[programs.Program], RuleWriter[Any]] = {
     programs.LinearProgram: append.WRITER,
     programs.AggregateProgram: fold.WRITER,
     programs.AffectedKeysProgram: affected_keys.WRITER,
     programs.UnitsProgram: recompute_units.WRITER,
-    programs.FullProgram: full.WRITER,
+    FullProgram: full.WRITER,
 }
 
 

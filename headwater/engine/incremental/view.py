@@ -29,6 +29,7 @@ from headwater.engine.incremental.recompute_policy import (
     RECOMPUTED,
     RecomputeLimits,
 )
+from headwater.engine.incremental.recursion import registered_recursion
 from headwater.engine.incremental.registry import writer_of
 from headwater.engine.incremental.whole import whole_writer
 from headwater.engine.inputs import (
@@ -51,6 +52,7 @@ from headwater.lake.failures import bad_row
 from headwater.lake.iceberg.merge import Before
 from headwater.lake.protocol.commit import Fence
 from headwater.lake.protocol.marker import Marker
+from headwater.plan.full_program import FullProgram
 from headwater.plan.program import Program, Reads
 from headwater.plan.view_plan import ViewPlan
 
@@ -235,7 +237,12 @@ class IncrementalView:
         clock = Clock(None if whole else known, watermark)
         reads = program.whole_reads if whole else program.reads
         patterns = program.whole_patterns if whole else program.patterns
-        with self._registered(reads, spans, pins, clock), registered_matches(session, patterns):
+        recursions = program.recursions if isinstance(program, FullProgram) else ()
+        with (
+            self._registered(reads, spans, pins, clock),
+            registered_matches(session, patterns),
+            registered_recursion(session, self.plan.view.name, recursions),
+        ):
             if whole:
                 yield Change(whole_writer(session, writer.whole_sql(program), before), counts)
                 return

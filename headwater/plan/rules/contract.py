@@ -18,6 +18,7 @@ from headwater.analyze.query_parts import is_distinct
 from headwater.analyze.rules.keys import missing_keys
 from headwater.analyze.time.recent import Age
 from headwater.analyze.time.settling import Settled, Unsettled
+from headwater.dialect.syntax import RecursiveRows
 from headwater.plan.program import Program
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.folds import APPROXIMATE
@@ -84,6 +85,11 @@ class Facts:
     def reads_source(self) -> bool:
         """Whether an input is a SOURCE, whose rows can be read once only."""
         return any(item.kind is InputKind.SOURCE for item in self.inputs)
+
+    @property
+    def recursive(self) -> bool:
+        """Whether rows depend on others by any number of steps, so that no change is local."""
+        return self.view.query.find(RecursiveRows) is not None
 
     @property
     def streams(self) -> bool:

@@ -1,7 +1,7 @@
 """Recomputation: the query over the pinned inputs replaces the whole table.
 
 In: a view that asks for it by ``WITH (engine = 'full')``.
-Out: its :class:`~headwater.plan.program.FullProgram`.
+Out: its :class:`~headwater.plan.full_program.FullProgram`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from headwater.analyze.definitions import Catalog, View
-from headwater.plan.program import FullProgram
+from headwater.plan.full_program import FullProgram
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.contract import Engine, Facts, Rule
+from headwater.plan.sql.recursion import depth_of, take_out_recursion
 from headwater.plan.sql.render import batch_read, print_sql, render
 
 
@@ -22,7 +23,8 @@ def full_program(
     query = render(
         view.query, catalog, lambda relation: batch_read(relation, relation.name, allowed)
     )
-    return FullProgram(print_sql(query, "spark"))
+    plain, recursions = take_out_recursion(query, depth_of(view))
+    return FullProgram(print_sql(plain, "spark"), recursions)
 
 
 def _applies(facts: Facts) -> str | None:

@@ -10,6 +10,7 @@ from headwater.plan.rules import (
     full,
     newest,
     recompute_units,
+    recursion,
     streaming,
     top_n,
 )
@@ -17,6 +18,7 @@ from headwater.plan.rules.contract import Rule
 
 RULES: tuple[Rule, ...] = (
     full.RULE,
+    recursion.RULE,
     append.LINEAR,
     closed_time.RULE,
     streaming.LINEAR,

@@ -31,6 +31,7 @@ from headwater.plan.rules.contract import Engine
 from headwater.plan.rules.folds import APPROXIMATE, DISTINCT_ERROR, RANK_ERROR
 from headwater.plan.sql.native_patterns import UNTIL, native
 from headwater.plan.sql.pattern_rows import take_out
+from headwater.plan.sql.recursion import native_recursion
 from headwater.plan.sql.render import (
     batch_read,
     fields_of,
@@ -124,9 +125,9 @@ def at_rest(
         plan, catalog, dialect, watermark=watermark, final=final, relation=relation, bounds=bounds
     )
     if dialect == "trino":
-        text = print_sql(native(query).transform(in_micros), dialect)
+        text = print_sql(native(native_recursion(query)).transform(in_micros), dialect)
         return AtRest(plan.view.name, dialect, text)
-    named_query, patterns = take_out(query, dialect)
+    named_query, patterns = take_out(native_recursion(query), dialect)
     return AtRest(plan.view.name, dialect, print_sql(named_query, dialect), patterns)
 
 

@@ -17,6 +17,7 @@ from pyspark.sql.types import DecimalType, StructType
 from headwater.analyze.bind.project import bind_all
 from headwater.analyze.definitions import Catalog
 from headwater.dialect import parse_all
+from headwater.dialect.syntax import RecursiveRows
 from headwater.plan.planner import plan_project
 from headwater.plan.program import StreamingProgram
 from headwater.plan.view_plan import ViewPlan
@@ -89,13 +90,20 @@ def streamed(spark: SparkSession, plan: ViewPlan, catalog: Catalog, folder: Path
     return unlike(spark, query.schema, types)
 
 
+def recursions(plan: ViewPlan) -> Iterator[RecursiveRows]:
+    """Yield what Spark 4.1.3 reads with UNION ALL only, where it is one query."""
+    yield from plan.view.query.find_all(RecursiveRows)
+
+
 def faults(spark: SparkSession, source: Iterator[Project], folder: Path) -> tuple[int, list[str]]:
     """Return how many queries were analysed, and what is wrong with some."""
     tried, wrong = 0, []
     for project in source:
         catalog, plans = plans_of(project)
         for plan in plans:
-            asked = [at_rest(plan, catalog, "spark"), *in_motion(plan, catalog)]
+            asked = [*in_motion(plan, catalog)]
+            if not any(each.this.args.get("distinct") for each in recursions(plan)):
+                asked.append(at_rest(plan, catalog, "spark"))
             found = {each.what: analysed(spark, each) for each in asked}
             if isinstance(plan.program, StreamingProgram):
                 found["stream"] = streamed(spark, plan, catalog, folder)

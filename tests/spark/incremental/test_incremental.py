@@ -13,10 +13,10 @@ from plans import hand_made, relation
 from headwater.engine.incremental.tick import Ticks, levels
 from headwater.engine.incremental.view import IncrementalView
 from headwater.lake.iceberg import merge
+from headwater.plan.full_program import FullProgram
 from headwater.plan.program import (
     AffectedKeysProgram,
     AggregateProgram,
-    FullProgram,
     LinearProgram,
     StateColumn,
 )

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from headwater.engine.incremental.contract import RuleWriter, Tick
 from headwater.engine.incremental.whole import whole_writer
 from headwater.engine.view_commit import Change
-from headwater.plan.program import FullProgram
+from headwater.plan.full_program import FullProgram
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""Common table expressions that read themselves: ``WITH RECURSIVE``."""
