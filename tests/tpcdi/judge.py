@@ -60,10 +60,13 @@ class Judge:
         folder, pattern = self._folder / source.options["path"], source.options["pattern"]
         files = [str(file) for file in sorted(folder.rglob(pattern))]
         if not files:
-            nothing = ", ".join(f"NULL::{each.type.sql('duckdb')} AS {each.name}" for each in fields)
+            nothing = ", ".join(
+                f"NULL::{each.type.sql('duckdb')} AS {each.name}" for each in fields
+            )
             return f"SELECT {nothing}, '' AS file, 0 AS batch_id LIMIT 0"
         delimiter = source.encode_options.get("delimiter", ",")
         return (
-            f"SELECT {columns}, filename AS file, {_BATCH} FROM read_csv({files}, delim = '{delimiter}',"
-            f" header = false, columns = {{{typed}}}, filename = true, auto_detect = false)"
+            f"SELECT {columns}, filename AS file, {_BATCH} FROM read_csv("
+            f"{files}, delim = '{delimiter}', header = false, columns = {{{typed}}},"
+            " filename = true, auto_detect = false)"
         )

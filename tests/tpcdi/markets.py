@@ -75,9 +75,7 @@ class Market:
     def found(self, today: date, count: int) -> Iterator[str]:
         """Yield the lines of new companies and their securities."""
         for _ in range(count):
-            company = Company(
-                len(self.companies), Decimal(self._rnd.randint(20, 90)), today + DAY
-            )
+            company = Company(len(self.companies), Decimal(self._rnd.randint(20, 90)), today + DAY)
             self.companies.append(company)
             yield self._company(company, today)
             yield self._security(company, today)

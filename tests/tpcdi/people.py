@@ -119,7 +119,9 @@ class People:
         customer = self._enter(at.date())
         yield self._action("NEW", at, customer, customer.now, customer.accounts[0])
         for _ in range(rnd.randrange(6)):
-            at += timedelta(seconds=rnd.choice((3_600, 86_400 * 30, 86_400 * 90)) + rnd.randrange(99))
+            at += timedelta(
+                seconds=rnd.choice((3_600, 86_400 * 30, 86_400 * 90)) + rnd.randrange(99)
+            )
             if at.date() >= self._today or customer.status == "INAC":
                 return
             yield self._next(customer, at)
@@ -182,7 +184,9 @@ class People:
     def _account(self) -> dict[str, object]:
         rnd = self._rnd
         broker = rnd.randrange(EMPLOYEES // 2) * 2
-        return dict(zip(ACCOUNT, (broker, f"plan {rnd.randrange(99)}", rnd.randrange(3)), strict=True))
+        return dict(
+            zip(ACCOUNT, (broker, f"plan {rnd.randrange(99)}", rnd.randrange(3)), strict=True)
+        )
 
     def _some(self, values: dict[str, object]) -> dict[str, object]:
         """A few of the values; an address changes as a whole, and no key changes."""

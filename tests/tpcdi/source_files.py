@@ -22,7 +22,7 @@ from tests.tpcdi.reference import Row
 FIRST = date(2015, 1, 1)
 LAST = date(2017, 7, 7)
 """The day of the historical load."""
-_COMPANIES, _CUSTOMERS, _TRADES, _WATCHES = 20, 60, 400, 150
+_COMPANIES, _CUSTOMERS, _TRADES, _WATCHES = 12, 60, 400, 150
 """At scale 1."""
 
 

@@ -220,21 +220,22 @@ GROUP BY agency_id;
 
 -- Trades, prices and the others: the newest change of a row, unless it is a deletion.
 
+CREATE STREAMING VIEW trade_changes AS
+SELECT
+  'I' AS cdc_flag, 0 AS cdc_dsn, 1 AS batch_id, t_id AS trade_id, t_dts AS dts, t_st_id AS st_id,
+  t_tt_id AS tt_id, t_is_cash AS is_cash, t_s_symb AS symbol, t_qty AS quantity,
+  t_bid_price AS bid_price, t_ca_id AS account_id, t_exec_name AS executed_by,
+  t_trade_price AS trade_price, t_chrg AS fee, t_comm AS commission, t_tax AS tax
+FROM trade_file
+UNION ALL
+SELECT
+  cdc_flag, cdc_dsn, batch_id, t_id, t_dts, t_st_id, t_tt_id, t_is_cash, t_s_symb, t_qty,
+  t_bid_price, t_ca_id, t_exec_name, t_trade_price, t_chrg, t_comm, t_tax
+FROM trade_cdc;
+
 CREATE STREAMING VIEW trades AS
 SELECT * EXCLUDE (cdc_flag, cdc_dsn)
-FROM (
-  SELECT
-    'I' AS cdc_flag, 0 AS cdc_dsn, 1 AS batch_id, t_id AS trade_id, t_dts AS dts, t_st_id AS st_id,
-    t_tt_id AS tt_id, t_is_cash AS is_cash, t_s_symb AS symbol, t_qty AS quantity,
-    t_bid_price AS bid_price, t_ca_id AS account_id, t_exec_name AS executed_by,
-    t_trade_price AS trade_price, t_chrg AS fee, t_comm AS commission, t_tax AS tax
-  FROM trade_file
-  UNION ALL
-  SELECT
-    cdc_flag, cdc_dsn, batch_id, t_id, t_dts, t_st_id, t_tt_id, t_is_cash, t_s_symb, t_qty,
-    t_bid_price, t_ca_id, t_exec_name, t_trade_price, t_chrg, t_comm, t_tax
-  FROM trade_cdc
-) AS changes
+FROM trade_changes
 QUALIFY row_number() OVER (PARTITION BY trade_id ORDER BY batch_id DESC, cdc_dsn DESC) = 1
   AND cdc_flag <> 'D';
 
@@ -251,17 +252,18 @@ FROM (
 ) AS events
 GROUP BY trade_id;
 
+CREATE STREAMING VIEW daily_market_changes AS
+SELECT
+  'I' AS cdc_flag, 0 AS cdc_dsn, 1 AS batch_id, dm_date, dm_s_symb AS symbol, dm_close, dm_high,
+  dm_low, dm_vol
+FROM daily_market_file
+UNION ALL
+SELECT cdc_flag, cdc_dsn, batch_id, dm_date, dm_s_symb, dm_close, dm_high, dm_low, dm_vol
+FROM daily_market_cdc;
+
 CREATE STREAMING VIEW daily_market AS
 SELECT * EXCLUDE (cdc_flag, cdc_dsn)
-FROM (
-  SELECT
-    'I' AS cdc_flag, 0 AS cdc_dsn, 1 AS batch_id, dm_date, dm_s_symb AS symbol, dm_close, dm_high,
-    dm_low, dm_vol
-  FROM daily_market_file
-  UNION ALL
-  SELECT cdc_flag, cdc_dsn, batch_id, dm_date, dm_s_symb, dm_close, dm_high, dm_low, dm_vol
-  FROM daily_market_cdc
-) AS changes
+FROM daily_market_changes
 QUALIFY row_number() OVER (PARTITION BY symbol, dm_date ORDER BY batch_id DESC, cdc_dsn DESC) = 1
   AND cdc_flag <> 'D';
 
