@@ -134,7 +134,7 @@ test-kills: setup ## a few real SIGKILLs, every snapshot judged by DuckDB
 ##@ Check at length (each target at most 45 minutes on two cores)
 
 .PHONY: test-long
-test-long: test-spark-rest faults swaps fuzz fuzz-streams fuzz-changes conformance dialects tpch tpcds nexmark test-services test-serving ## all of these lanes, one after another
+test-long: test-spark-rest faults swaps fuzz fuzz-streams fuzz-changes conformance dialects tpch tpcds tpcdi nexmark test-services test-serving ## all of these lanes, one after another
 
 .PHONY: test-spark-rest
 test-spark-rest: setup ## every Spark test that is not in the fast lane
@@ -190,6 +190,10 @@ build/tpcds/.installed: tests/tpcds/requirements.txt
 	@$(BIN)/python -m venv build/tpcds
 	build/tpcds/bin/python -m pip install --quiet -r $<
 	touch $@
+
+.PHONY: tpcdi
+tpcdi: setup ## the transformations of TPC-DI over its source files, against DuckDB (SCALE, SEED)
+	@$(BIN)/python -m tests.tpcdi.run --seed $(or $(SEED),1) --scale $(or $(SCALE),1)
 
 .PHONY: nexmark
 nexmark: setup ## the 23 queries of NEXMark, against DuckDB: make nexmark EVENTS=1000000 SEED=1
