@@ -72,6 +72,7 @@ _FAILING: Mapping[str, str] = {
     "any": "10 / z",
     "comparable": "10 / z",
     "number": "10 / z",
+    "summable": "10 / z",
     "integer": "10 / z",
     "float": "CAST(s AS DOUBLE)",
     "text": "CAST(10 / z AS VARCHAR)",
@@ -170,6 +171,9 @@ CASE WHEN id < 10 THEN c + 1 ELSE 0 END | id < 10 AND c + 1 > 0 | id > 10 OR 1 /
 s LIKE p ESCAPE '!' | from_unixtime(secs) | from_unixtime(secs) + INTERVAL '1' DAY
 CAST(s AS INTEGER) | CAST(s AS BIGINT) | CAST(s AS DOUBLE) | CAST(s AS REAL)
 CAST(CASE WHEN s = 'x' THEN s ELSE 'true' END AS BOOLEAN)
+CAST(CASE WHEN s = 'x' THEN s ELSE '9:00' END AS TIME) + INTERVAL '1' HOUR
+CAST(CASE WHEN s = 'x' THEN s ELSE '12151fd2-7586-11e9-8f9e-2a86e4085a59' END AS UUID)
+ts + secs * INTERVAL '1' SECOND | secs * INTERVAL '1' DAY > INTERVAL '1' HOUR
 CAST(CASE WHEN s = 'x' THEN s ELSE '2020-01-01' END AS DATE) | CAST(s AS DECIMAL(10, 2))
 CAST(CASE WHEN s = 'x' THEN s ELSE '2020-01-01 10:00:00' END AS TIMESTAMP) | CAST(b AS INTEGER)
 CAST(round(d) AS INTEGER) | CAST(round(d) AS BIGINT) | CAST(d AS DECIMAL(10, 2))

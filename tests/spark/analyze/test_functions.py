@@ -95,7 +95,7 @@ CAST(nt AS TIME) | CAST(ts AS TIME) + INTERVAL '20' HOUR | hour(CAST(nt AS TIME)
 TRY_CAST(s AS TIME) | CAST('1:2:3.40' AS TIME) - INTERVAL '2' HOUR | CAST(nt AS TIME) < TIME '12:00'
 date_trunc('minute', CAST(nt AS TIME)) | date_diff('second', CAST(nt AS TIME), TIME '12:00')
 TRY_CAST(s AS UUID) | CAST(UUID '12151FD2-7586-11e9-8f9e-2a86e4085a59' AS VARCHAR)
-nt - CAST(t2 AS TIMESTAMP) > INTERVAL '1' DAY | nt + (nt - CAST(t2 AS TIMESTAMP))
+nt - CAST(t2 AS TIMESTAMP) > INTERVAL '1' DAY | nt + (CAST(t2 AS TIMESTAMP) - nt)
 extract(hour FROM ts - t2) | extract(second FROM nt - CAST(t2 AS TIMESTAMP))
 nt + j * INTERVAL '90' MINUTE | ts - j * INTERVAL '1' SECOND | -(ts - t2) < INTERVAL '0' SECOND
 coalesce(ts - t2, INTERVAL '1' DAY) = INTERVAL '24' HOUR
