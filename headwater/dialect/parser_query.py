@@ -93,6 +93,20 @@ class QueryParser(WindowParser):
         amount, unit = exp.Literal.string(found[0]), exp.var(found[1])
         return self._placed(exp.Interval(this=amount, unit=unit), start)
 
+    def _parse_with(self, skip_with_token: bool = False) -> exp.With | None:
+        """Read ``WITH MUTUALLY RECURSIVE r (a bigint) AS (…)`` of Materialize, too."""
+        if skip_with_token or self._words_ahead(3) != "WITH MUTUALLY RECURSIVE":
+            return super()._parse_with(skip_with_token)
+        for _ in range(3):
+            self._advance()
+        if self._curr and self._curr.token_type == TokenType.L_PAREN:
+            hint = "write WITH (max_recursion_depth = 50) behind the name of the view"
+            self.fail_near(hint=hint)
+        clause = super()._parse_with(skip_with_token=True)
+        if clause is not None:
+            clause.set("recursive", True)
+        return clause
+
     def _parse_table(
         self,
         schema: bool = False,

@@ -1,4 +1,4 @@
-"""What an engine needs to compute a whole view anew, and the tables of recursive rows that it reads.
+"""What an engine needs to compute a whole view anew, and tables of recursive rows that it reads.
 
 The SQL is Spark's, over ``<input>``: see :mod:`headwater.plan.program`.
 """

@@ -386,5 +386,6 @@ WITH RECURSIVE r AS (SELECT id, xs FROM t UNION ALL SELECT u.x, r.xs FROM r CROS
 WITH RECURSIVE r AS (SELECT id FROM b EXCEPT SELECT v FROM b UNION SELECT c.v FROM r JOIN c USING (id) WHERE EXISTS (SELECT 1 FROM t WHERE t.v = c.v)), s AS (SELECT id FROM r UNION SELECT c.v FROM s JOIN c ON c.id = s.id) SELECT id, 10 / id AS n FROM s;
 WITH RECURSIVE r AS (SELECT id, x, d, f, day, ts, tz, r FROM t UNION SELECT c.id, t.x, t.d, t.f, t.day, t.ts, t.tz, t.r FROM r JOIN c ON c.id = r.id JOIN t ON t.id = c.id) SELECT * FROM r;
 SELECT s.id FROM (WITH RECURSIVE r AS (SELECT NULL AS id, v FROM b UNION SELECT c.id, c.v FROM r JOIN c ON c.id = r.v) SELECT * FROM r) s JOIN t ON t.id = s.id;
+WITH MUTUALLY RECURSIVE r (x BIGINT) AS (SELECT id FROM b UNION SELECT c.v FROM r JOIN c ON c.id = r.x) SELECT x FROM r;
 --: INVALID_RECURSION
 WITH RECURSIVE r AS (SELECT id, v FROM b UNION ALL SELECT c.id, max(r.v) FROM r JOIN c ON c.v = r.id GROUP BY c.id) SELECT * FROM r;

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.recursion.definition import recursive_rows, references
+from headwater.analyze.recursion.definition import cast_columns, recursive_rows, references
 from headwater.dialect.syntax import RecursiveRows
 
 MAX_NODES = 50_000
@@ -54,6 +54,7 @@ def _inline(clause: exp.With, budget: list[int], report: Diagnostics) -> None:
     for at, cte in enumerate(clause.expressions):
         if clause.args.get("recursive"):
             _refuse_forward(cte, clause.expressions[at + 1 :], report)
+        cast_columns(cte)
         _replace(cte.this, known, budget)
         if cte.alias in known:
             message = f'"{cte.alias}" is defined twice in WITH'
@@ -94,9 +95,7 @@ def _refuse_forward(cte: exp.CTE, later: Sequence[exp.CTE], report: Diagnostics)
 
 def _define(cte: exp.CTE, clause: exp.With, report: Diagnostics) -> None:
     """Put anchor and step in the place of a query that reads itself."""
-    root = clause.root()
-    taken = {table.name for table in cte.this.find_all(exp.Table)} - {cte.alias}
-    taken |= {rows.args["name"] for rows in root.find_all(RecursiveRows)}
+    taken = {rows.args["name"] for rows in clause.root().find_all(RecursiveRows)}
     rows = recursive_rows(cte, taken, report)
     if rows is None:
         raise _Refused

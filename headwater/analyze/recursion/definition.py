@@ -28,6 +28,37 @@ def references(query: exp.Expr, name: str) -> list[exp.Table]:
     ]
 
 
+def cast_columns(cte: exp.CTE) -> None:
+    """Write the types that a list of columns gives as casts, in place: ``r (a bigint) AS (…)``.
+
+    Materialize has such lists. Of a query that reads itself, the anchor is cast.
+
+    Args:
+        cte: as parsed.
+    """
+    columns = cte.args["alias"].columns
+    if not any(isinstance(each, exp.ColumnDef) for each in columns):
+        return
+    kinds = [each.args.get("kind") for each in columns]
+    query = _unwrapped(cte.this)
+    if references(query, cte.alias) and isinstance(query, exp.Union):
+        query = _unwrapped(query.this)
+    select = query if isinstance(query, exp.Select) else None
+    if select is None or len(select.selects) != len(kinds) or select.is_star:
+        names = [exp.column(each.name) for each in columns]
+        listed = [exp.to_identifier(each.name) for each in columns]
+        alias = exp.TableAlias(this=exp.to_identifier("_rows"), columns=listed)
+        select = exp.Select(expressions=names)
+        query.replace(select)
+        select.set("from_", exp.From(this=exp.Subquery(this=query, alias=alias)))
+    for item, kind, each in zip(list(select.selects), kinds, columns, strict=True):
+        if kind is not None:
+            value = item.unalias().copy()
+            cast = exp.Cast(this=value, to=kind.copy())
+            item.replace(exp.alias_(cast, each.name, quoted=True))
+    cte.args["alias"].set("columns", [exp.to_identifier(each.name) for each in columns])
+
+
 def recursive_rows(
     cte: exp.CTE, taken: Collection[str], report: Diagnostics
 ) -> RecursiveRows | None:

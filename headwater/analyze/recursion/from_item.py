@@ -72,10 +72,13 @@ def _with_step(
     unbound, fields = union.expression.copy(), anchor
     working[name] = anchor
     step = first = bind(union.expression)
-    if len(report.errors) == before and (wider := _widened(anchor, step)):
+    for _ in anchor:  # a column can take its type from another one of the round before
+        wider = _widened(fields, step)
+        if len(report.errors) > before or wider is None:
+            break
         fields = working[name] = wider
-        union.set("expression", unbound)
-        step = bind(unbound)
+        union.set("expression", unbound.copy())
+        step = bind(union.expression)
     if len(report.errors) > before:
         return None
     _check_step(union.expression, report)

@@ -26,8 +26,8 @@ def native_recursion(query: exp.Expr) -> exp.Expr:
     """
     root = exp.Paren(this=query)
     for rows in _innermost_first(root):
-        name = exp.to_identifier(rows.args["name"])
-        _name_working_table(rows, rows.args["name"])
+        name = exp.to_identifier(_free_name(rows))
+        _name_working_table(rows, name.name)
         columns = [exp.to_identifier(column) for column, _ in rows.args["fields"]]
         alias = exp.TableAlias(this=name, columns=columns)
         clause = exp.With(recursive=True, expressions=[exp.CTE(this=rows.this, alias=alias)])
@@ -77,6 +77,15 @@ def take_out_recursion(query: exp.Expr, depth: int) -> tuple[exp.Expr, tuple[Rec
 
 def _innermost_first(root: exp.Expr) -> list[RecursiveRows]:
     return list(reversed(list(root.find_all(RecursiveRows, bfs=True))))
+
+
+def _free_name(rows: RecursiveRows) -> str:
+    """The name of the rows, or a longer one if a table inside has it: it would be hidden."""
+    taken = {table.name for table in rows.this.find_all(exp.Table)}
+    name = str(rows.args["name"])
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _name_working_table(rows: RecursiveRows, name: str) -> None:

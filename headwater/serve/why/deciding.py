@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from headwater.errors import ConfigError, HeadwaterError
+from headwater.dialect.syntax import RecursiveRows
+from headwater.errors import ConfigError, HeadwaterError, SqlError
 from headwater.plan.sql.at_rest import rendered
 from headwater.serve.compare import FLOAT_NOISE, FLOAT_TOLERANCE
 from headwater.serve.connection import duckdb_connection, quoted, rows_of
@@ -274,7 +275,14 @@ def at_rest_query(
         cut: the ending of the names of its inputs.
         final: whether it leaves out what is not final yet.
         guarded: whether it leaves out rows on which it fails.
+
+    Raises:
+        SqlError: ``NOT_YET`` for recursion.
     """
+    if case.plan.view.query.find(RecursiveRows):
+        message = "not supported: why a row of WITH RECURSIVE is there, or not"
+        hint = "query the rows that it could come from with: headwater sql"
+        raise SqlError("NOT_YET", message, hint=hint)
     return rendered(
         case.plan if guarded else replace(case.plan, find_guard=lambda: None),
         case.project.catalog,
