@@ -2,7 +2,8 @@
 
 In: a seed, a scale. Out: a line per view, by which rule it is maintained and how many rows it has;
 at the end one line ``views=N incremental=I recomputed=R refused=M wrong=0``; exit code 1 if one is
-wrong. Batch 1 is the historical load; the others insert, update and delete.
+wrong. Batch 1 is the historical load; the others insert, update and delete. If a view is refused,
+the command stops with the errors of ``check``.
 
 Two judges: ``verify``, and the text of all views in DuckDB over the source files.
 
@@ -29,7 +30,7 @@ from headwater.serve.lake_reader import LakeReader
 from headwater.serve.verify import Verdict, verify
 from headwater.testing.harness import warehouse_of
 from tests.spark.running import local_session
-from tests.tpcdi.judge import Judge
+from tests.tpcdi.judge import Judge, view_texts
 from tests.tpcdi.source_files import SourceFiles
 from tests.tpcds.run import is_recomputed
 
@@ -105,8 +106,9 @@ def main(seed: int, scale: float) -> None:
             if not kept.rows[name]:
                 bad.setdefault(name, "holds no rows, which proves little")
             click.echo(f"{name}: {rule}, {kept.rows[name]} rows, {bad.get(name, 'equal')}")
+    refused = len(view_texts(PROJECT)) - len(kept.plans)
     counts = f"incremental={len(kept.plans) - len(recomputed)} recomputed={len(recomputed)}"
-    click.echo(f"views={len(kept.plans)} {counts} refused=0 wrong={len(bad)}")
+    click.echo(f"views={len(kept.plans)} {counts} refused={refused} wrong={len(bad)}")
     sys.exit(1 if bad else 0)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 
@@ -127,7 +128,7 @@ class SourceFiles:
 
     def _price_changes(self, today: date) -> list[Row]:
         wrong = self._rnd.sample(self._prices, 6)
-        corrected = [[*row[:3], row[3] + 3, *row[4:]] for row in wrong[:4]]
+        corrected = [[*row[:3], Decimal(str(row[3])) + 3, *row[4:]] for row in wrong[:4]]
         new = list(self.market.prices(today))
         self._prices = [row for row in self._prices if row not in wrong] + corrected + new
         deleted = self._flagged(wrong[4:], "D")

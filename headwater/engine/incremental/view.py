@@ -60,6 +60,12 @@ _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
 """With it the optimizer of Spark 4.1.3 fails ("key not found") at a UNION ALL over a correlated
 subquery that one side selects: it looks up the subquery's own columns among those of the side."""
 
+_EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
+_REDUNDANT_ALIASES = "org.apache.spark.sql.catalyst.optimizer.RemoveRedundantAliases"
+"""Where OVER reads a UNION ALL and its PARTITION BY is selected too, Spark 4.1.3 moves both below
+the union. This rule then makes them one column that a side has twice, and Spark refuses the plan
+("became unresolved"). apache/spark#52060 mends other forms of it."""
+
 
 class IncrementalView:
     """Keeps one view by ticks.
@@ -89,6 +95,8 @@ class IncrementalView:
         self._session = lake.spark
         if any(map(has_predicates, plan.view.query.find_all(exp.Select))):
             self._session.conf.set(_CONSTRAINTS, "false")
+        if plan.view.query.find(exp.SetOperation) and plan.view.query.find(exp.Window):
+            self._session.conf.set(_EXCLUDED_RULES, _REDUNDANT_ALIASES)
         self._fence = fence
         self.target = ensure_target(lake, plan, fence)
         self._inputs = open_inputs(lake, plan, catalog)
