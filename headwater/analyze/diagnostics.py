@@ -19,10 +19,11 @@ from headwater.analyze.definitions import NEXT
 from headwater.analyze.literals.mistake import Mistake
 from headwater.dialect.position import SourceText, place_within, source_of, span_of
 from headwater.dialect.syntax import FUNCTION
+from headwater.dialect.vocabulary import is_system_column, is_unnamed
 from headwater.errors import Span, SqlError
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
-_WORDS = re.compile(r"(?=.{1,63}$)(?!_)[a-z0-9_<>()/&+-]+( [a-z0-9_<>()/&+-]+)*")
+_WORDS = re.compile(r"(?=.{1,63}$)[a-z0-9_<>()/&+-]+([ .][a-z0-9_<>()/&+-]+)*")
 RESERVED_SUFFIXES = (
     *("__changes", "__late", "__quarantine", "__heartbeat", "__change", "__keys"),
     *("__sink", "__begun", NEXT),
@@ -135,12 +136,13 @@ def check_name(
         name: the folded name.
         at: the node that defines it.
         what: ``column``, ``view``, …, for the message.
-        words: whether several may be one name, and signs may be in it: ``31-60 days``.
+        words: whether several may be one name, and signs may be in it: ``31-60 days``, ``a.id``.
     """
-    if what == "column" and name.startswith("_"):
+    if what == "column" and (is_system_column(name) or is_unnamed(name)):
         hint = "choose another name: names that begin with _ are reserved"
     elif words and not _WORDS.fullmatch(name):
-        hint = "use up to 63 letters, digits and _ - + & / < > ( ), with single spaces"
+        signs = "_ - + & / < > ( )"
+        hint = f"use up to 63 letters, digits and {signs}, with single spaces or dots between"
     elif not words and not NAME.fullmatch(name):
         hint = "use a letter, then up to 62 letters, digits or underscores"
     elif what != "column" and name.endswith(RESERVED_SUFFIXES) and not at.meta.get(NEXT):

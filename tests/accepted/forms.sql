@@ -370,3 +370,7 @@ SELECT z.id, y.v, c.v AS w FROM b JOIN z ON b.id = z.id ASOF JOIN y ON z.k = y.k
 SELECT z.id, y.v, u.x FROM z ASOF JOIN y ON z.k = y.k AND z.ts >= y.ts CROSS JOIN UNNEST(split(z.k || y.k, ',')) AS u(x);
 SELECT DISTINCT z.k, y.v FROM z ASOF JOIN y ON z.k = y.k AND z.ts >= y.ts UNION ALL SELECT k, v FROM b;
 SELECT z.id, s.n FROM z ASOF JOIN (SELECT k, window_end, count(*) AS n FROM TUMBLE(y, ts, INTERVAL '1' HOUR) GROUP BY k, window_end) s MATCH_CONDITION (z.ts >= s.window_end) ON z.k = s.k EMIT ON WINDOW CLOSE;
+-- Names
+--: ok
+SELECT a.id, b.id, a.k AS "a.k", b.v AS _30_days FROM t a JOIN b ON a.id = b.id;
+SELECT t.id, u._col18, u._col19 FROM t CROSS JOIN UNNEST(xs, ys) AS u;

@@ -333,7 +333,8 @@ class RelationBinder:
         for item in wrapper.expressions:
             infer(item, self.report)
         node.set("expressions", wrapper.expressions)
-        columns = unnested_columns(node, alias, self.report)
+        before = sum(len(each.shown) for each in self.relations)
+        columns = unnested_columns(node, alias, before, self.report)
         if not columns:
             return self._broken(alias, node)
         make_plain(node, node.parent if isinstance(node.parent, exp.Join) else None)

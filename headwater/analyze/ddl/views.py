@@ -24,6 +24,7 @@ from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.contract import Checked
 from headwater.analyze.shapes.first_rows import plain_first_rows
 from headwater.analyze.shapes.generated_rows import generate_in_from
+from headwater.analyze.shapes.ordered_values import without_orders
 from headwater.analyze.shapes.orders import plain_orders
 from headwater.analyze.shapes.percentiles import without_percentiles
 from headwater.analyze.shapes.quantified import without_quantifiers
@@ -69,6 +70,7 @@ def bind_view(
     without_quantifiers(query, report)
     without_tuples(query, report)
     without_percentiles(query, report)
+    without_orders(query)
     without_zones(query, report)
     tell_apart(statement, query)
     query = limited_unions(expand_grouping_sets(query, report))

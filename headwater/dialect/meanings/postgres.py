@@ -21,6 +21,14 @@ _CALLS: functions.Calls = {
     "make_date": (3, 3, functions.day),
 }
 
+
+def _named_unnest(node: exp.Expr) -> exp.Expr:
+    """The rows of ``FROM unnest(x)``, and their column, are called ``unnest``."""
+    if not node.args.get("alias") and isinstance(node.parent, (exp.From, exp.Join)):
+        node.set("alias", exp.TableAlias(this=exp.to_identifier("unnest")))
+    return node
+
+
 MEANINGS: Mapping[type[exp.Expr], Meaning] = {
     **words.TEXTS,
     exp.Anonymous: functions.same("trim_array", otherwise=functions.by_name(_CALLS)),
@@ -34,6 +42,7 @@ MEANINGS: Mapping[type[exp.Expr], Meaning] = {
     exp.SHA2Digest: functions.sha256,
     exp.StringToArray: arrays.parts,
     exp.Trunc: functions.no_digits,
+    exp.Unnest: _named_unnest,
     exp.WidthBucket: functions.BUCKET,
     exp.WithinGroup: functions.no_mode,
 }

@@ -391,6 +391,14 @@ def test_a_shape_that_duckdb_lacks(
             'SELECT k AS "30 days", i AS "2nd", n AS "how many" FROM t JOIN u USING (k, i)',
             ["30 days", "2nd", "how many"],
         ),
+        ('SELECT k AS "t.k", i AS "a.b.c", n AS _30_days FROM u', ["t.k", "a.b.c", "_30_days"]),
+        ("SELECT a.k, b.k, a.i, b.i FROM u AS a JOIN u AS b USING (n)", ["k", "b_k", "i", "b_i"]),
+        ("SELECT k, k FROM u", []),
+        ("SELECT a.k, a.k AS a_k, a.k FROM u AS a", []),
+        ("SELECT * FROM none, UNNEST(ARRAY[i])", ["i", "_col1"]),
+        ("SELECT * FROM none, UNNEST(ARRAY[i]) WITH ORDINALITY", ["i", "_col1", "ordinality"]),
+        ("SELECT i, _col2 FROM none, UNNEST(ARRAY[i], ARRAY['a'])", ["i", "_col2"]),
+        ("SELECT s, count(*), max(k) FROM t GROUP BY CUBE (s)", ["s", "_col1", "_col2"]),
     ],
 )
 def test_names_of_columns(select: str, names: list[str]) -> None:
@@ -408,7 +416,10 @@ def test_names_of_columns(select: str, names: list[str]) -> None:
         ("SELECT k AS _col0 FROM t", "BAD_NAME"),
         ('SELECT k AS "two  spaces" FROM t', "BAD_NAME"),
         ('SELECT k AS "a space " FROM t', "BAD_NAME"),
-        ('SELECT k AS "a.b" FROM t', "BAD_NAME"),
+        ('SELECT k AS ".b" FROM t', "BAD_NAME"),
+        ('SELECT k AS "a..b" FROM t', "BAD_NAME"),
+        ("SELECT k AS _1 FROM t", "BAD_NAME"),
+        ("SELECT k AS _key FROM t", "BAD_NAME"),
         (
             "SELECT * FROM (SELECT max(i) AS a FROM t) AS x"
             " FULL JOIN (SELECT max(n) AS b FROM u) AS y ON a = b LIMIT 1",
@@ -463,6 +474,40 @@ def test_a_shape_without_one_meaning_is_refused(select: str, condition: str) -> 
             "SELECT k, x, y FROM t, unnest(a) AS e (x) LEFT JOIN unnest(b) AS f (y) ON true",
         ),
         ("postgres", "SELECT k, unnest(a) AS x FROM t", "SELECT k, unnest(a) FROM t"),
+        ("postgres", "SELECT k, unnest FROM t, unnest(a)", "SELECT k, unnest(a) FROM t"),
+        ("postgres", "SELECT unnest.unnest AS x FROM t, unnest(a)", "SELECT unnest(a) FROM t"),
+        *(
+            (dialect, select, plain)
+            for dialect in ("risingwave", "duckdb")
+            for select, plain in (
+                (
+                    "SELECT s, first_value(k ORDER BY i DESC NULLS LAST, k) AS x,"
+                    " last_value(i ORDER BY k) FILTER (WHERE k < 3) AS y FROM t GROUP BY s",
+                    "SELECT s, first(k ORDER BY i DESC NULLS LAST, k),"
+                    " last(i ORDER BY k) FILTER (WHERE k < 3) FROM t GROUP BY s",
+                ),
+                (
+                    "SELECT sum(i ORDER BY k) AS x, count(DISTINCT i ORDER BY i) AS y FROM t",
+                    "SELECT sum(i), count(DISTINCT i) FROM t",
+                ),
+            )
+        ),
+        (
+            "risingwave",
+            "SELECT approx_percentile(0.5, 0.01) WITHIN GROUP (ORDER BY k) AS x FROM t",
+            "SELECT 3e0",
+        ),
+        (
+            "materialize",
+            "SELECT s, max(k) AS x FROM t GROUP BY s OPTIONS (AGGREGATE INPUT GROUP SIZE = 10)",
+            "SELECT s, max(k) FROM t GROUP BY s",
+        ),
+        (
+            "materialize",
+            "SELECT s AS x FROM (SELECT DISTINCT ON (s) s, k FROM t OPTIONS (DISTINCT ON INPUT"
+            " GROUP SIZE = 10, LIMIT INPUT GROUP SIZE = 5) ORDER BY s, k LIMIT 2) AS q",
+            "SELECT * FROM (VALUES ('x'), ('y'))",
+        ),
         ("bigquery", "SELECT * EXCEPT (a, b, m, r) FROM t", "SELECT k, i, s FROM t"),
     ],
 )
