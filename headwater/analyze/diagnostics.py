@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import NEXT
 from headwater.analyze.literals.mistake import Mistake
-from headwater.dialect.position import SourceText, place_within, source_of, span_of
+from headwater.dialect.position import SourceText, place_within, source_of, span_of, written_at
 from headwater.dialect.syntax import FUNCTION
 from headwater.dialect.vocabulary import is_system_column, is_unnamed
 from headwater.errors import Span, SqlError
@@ -28,6 +28,10 @@ RESERVED_SUFFIXES = (
     *("__changes", "__late", "__quarantine", "__heartbeat", "__change", "__keys"),
     *("__sink", "__begun", NEXT),
 )
+
+
+_LONGEST = 40
+_NAME_OF_CALL = re.compile(r"([A-Za-z_]\w*)(\s*\(|$)")
 
 
 class Diagnostics:
@@ -80,6 +84,24 @@ class Diagnostics:
             literal: a text literal; any other node is underlined as a whole.
         """
         return _Within(self, literal)
+
+    def word(self, node: exp.Expr) -> str:
+        """Return the name of a call as the user wrote it, lower case; empty for operators."""
+        found = _NAME_OF_CALL.match(self._written(node))
+        return found[1].lower() if found else ""
+
+    def excerpt(self, node: exp.Expr) -> str:
+        """Return a node as the user wrote it, in quotes and shortened, or ``this``."""
+        text = " ".join(self._written(node).split())
+        if not text:
+            return "this"
+        return f'"{text[:_LONGEST]}…"' if len(text) > _LONGEST else f'"{text}"'
+
+    def _written(self, node: exp.Expr) -> str:
+        """The text of a node; sqlglot places some calls at their arguments only."""
+        if self._source is None or node.meta.get(FUNCTION):
+            return ""
+        return written_at(node, self._source)
 
     def not_yet(self, what: str, at: exp.Expr | None, hint: str = "") -> None:
         """Note a feature of the grammar that this version does not run."""
