@@ -97,6 +97,11 @@ class Diagnostics:
             return "this"
         return f'"{text[:_LONGEST]}…"' if len(text) > _LONGEST else f'"{text}"'
 
+    def cast_of(self, node: exp.Expr, kind: str = "DECIMAL(18, 6)") -> str:
+        """Return a cast of a node as the user could paste it."""
+        text = " ".join(self._written(node).split())
+        return f"CAST({text if 0 < len(text) <= 2 * _LONGEST else 'x'} AS {kind})"
+
     def _written(self, node: exp.Expr) -> str:
         """The text of a node; sqlglot places some calls at their arguments only."""
         if self._source is None or node.meta.get(FUNCTION):

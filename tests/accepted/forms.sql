@@ -336,10 +336,12 @@ SELECT id, 'x' AS lit FROM b ORDER BY lit || 'a' LIMIT 1;
 SELECT t.id, s.one FROM t LEFT JOIN (SELECT id, 1 AS one FROM b) s ON s.id = t.id;
 SELECT t.id, s.one FROM t FULL JOIN (SELECT id, 'a' AS one, true AS f FROM b) s ON s.id = t.id AND s.f;
 SELECT t.id, s.one FROM t LEFT JOIN (SELECT id, coalesce(v, 0) AS one FROM b WHERE v > 3) s ON s.id = t.id;
---: UNSUPPORTED_SYNTAX, UNKNOWN_TABLE
+--: ok
 SELECT b.id, c.v FROM t JOIN (b JOIN c ON b.id = c.id) ON t.id = b.id;
 SELECT b.id, c.v FROM t, (b JOIN c ON b.id = c.id);
+--: NOT_YET
 SELECT b.id, c.v FROM t LEFT JOIN (b JOIN c ON b.id = c.id) ON t.id = b.id;
+--: NOT_YET, UNKNOWN_TABLE
 SELECT b.id, c.v FROM t LEFT JOIN b JOIN c ON b.id = c.id ON t.id = b.id;
 --: ok
 SELECT u.r FROM t CROSS JOIN UNNEST(rs) WITH ORDINALITY AS u(p, q, r);
@@ -374,3 +376,6 @@ SELECT z.id, s.n FROM z ASOF JOIN (SELECT k, window_end, count(*) AS n FROM TUMB
 --: ok
 SELECT a.id, b.id, a.k AS "a.k", b.v AS _30_days FROM t a JOIN b ON a.id = b.id;
 SELECT t.id, u._col18, u._col19 FROM t CROSS JOIN UNNEST(xs, ys) AS u;
+SELECT k, array_agg(r ORDER BY v) AS rows, array_agg((id, k)) AS pairs, array_agg(ROW(id, r) ORDER BY id) AS q FROM t GROUP BY k;
+SELECT ROW(t.id, t.k) AS q, t.k FROM t JOIN (b JOIN c ON b.id = c.id) ON t.id = b.id WHERE (t.id, t.k) IS DISTINCT FROM (1, 'a');
+SELECT t.id, o.x FROM t, (SELECT 1 AS x) AS o WHERE t.v > (SELECT 3);

@@ -238,6 +238,8 @@ class RelationBinder:
 
     def _relation(self, node: exp.Expr) -> Relation:
         if isinstance(node, exp.Subquery):
+            if node.this.args.get("joins") and isinstance(node.this, exp.Table):  # reported
+                return self._broken(node.alias or node.this.alias_or_name, node)
             return self._subquery(node)
         if isinstance(node, exp.Unnest):
             return self._unnest(node)

@@ -134,6 +134,7 @@ ALLOWED: Mapping[type[exp.Expr], frozenset[str]] = {
 }
 """Node class → the arguments that may be set."""
 
+
 def only_allowed(root: exp.Expr, report: Diagnostics) -> None:
     """Refuse every node that is not in the language, and every part of one that nobody has read."""
     for node in root.walk():

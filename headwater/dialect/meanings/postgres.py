@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from headwater.dialect.meanings import arrays, functions
+from headwater.dialect.meanings import arrays, from_items, functions
 from headwater.dialect.meanings import text as words
 from headwater.dialect.meanings.text import Meaning
 
@@ -20,14 +20,6 @@ _CALLS: functions.Calls = {
     "convert_to": (2, 2, functions.converted),
     "make_date": (3, 3, functions.day),
 }
-
-
-def _named_unnest(node: exp.Expr) -> exp.Expr:
-    """The rows of ``FROM unnest(x)``, and their column, are called ``unnest``."""
-    if not node.args.get("alias") and isinstance(node.parent, (exp.From, exp.Join)):
-        node.set("alias", exp.TableAlias(this=exp.to_identifier("unnest")))
-    return node
-
 
 MEANINGS: Mapping[type[exp.Expr], Meaning] = {
     **words.TEXTS,
@@ -42,7 +34,8 @@ MEANINGS: Mapping[type[exp.Expr], Meaning] = {
     exp.SHA2Digest: functions.sha256,
     exp.StringToArray: arrays.parts,
     exp.Trunc: functions.no_digits,
-    exp.Unnest: _named_unnest,
+    exp.Table: from_items.series(called_as_alias=True),
+    exp.Unnest: from_items.named_unnest,
     exp.WidthBucket: functions.BUCKET,
     exp.WithinGroup: functions.no_mode,
 }
