@@ -17,16 +17,21 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import NEXT
 from headwater.analyze.literals.mistake import Mistake
-from headwater.dialect.position import SourceText, place_within, source_of, span_of
+from headwater.dialect.position import SourceText, place_within, source_of, span_of, written_at
 from headwater.dialect.syntax import FUNCTION
+from headwater.dialect.vocabulary import is_system_column, is_unnamed
 from headwater.errors import Span, SqlError
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
-_WORDS = re.compile(r"(?=.{1,63}$)(?!_)[a-z0-9_<>()/&+-]+( [a-z0-9_<>()/&+-]+)*")
+_WORDS = re.compile(r"(?=.{1,63}$)[a-z0-9_<>()/&+-]+([ .][a-z0-9_<>()/&+-]+)*")
 RESERVED_SUFFIXES = (
     *("__changes", "__late", "__quarantine", "__heartbeat", "__change", "__keys"),
     *("__sink", "__begun", NEXT),
 )
+
+
+_LONGEST = 40
+_NAME_OF_CALL = re.compile(r"([A-Za-z_]\w*)(\s*\(|$)")
 
 
 class Diagnostics:
@@ -79,6 +84,29 @@ class Diagnostics:
             literal: a text literal; any other node is underlined as a whole.
         """
         return _Within(self, literal)
+
+    def word(self, node: exp.Expr) -> str:
+        """Return the name of a call as the user wrote it, lower case; empty for operators."""
+        found = _NAME_OF_CALL.match(self._written(node))
+        return found[1].lower() if found else ""
+
+    def excerpt(self, node: exp.Expr) -> str:
+        """Return a node as the user wrote it, in quotes and shortened, or ``this``."""
+        text = " ".join(self._written(node).split())
+        if not text:
+            return "this"
+        return f'"{text[:_LONGEST]}…"' if len(text) > _LONGEST else f'"{text}"'
+
+    def cast_of(self, node: exp.Expr, kind: str = "DECIMAL(18, 6)") -> str:
+        """Return a cast of a node as the user could paste it."""
+        text = " ".join(self._written(node).split())
+        return f"CAST({text if 0 < len(text) <= 2 * _LONGEST else 'x'} AS {kind})"
+
+    def _written(self, node: exp.Expr) -> str:
+        """The text of a node; sqlglot places some calls at their arguments only."""
+        if self._source is None or node.meta.get(FUNCTION):
+            return ""
+        return written_at(node, self._source)
 
     def not_yet(self, what: str, at: exp.Expr | None, hint: str = "") -> None:
         """Note a feature of the grammar that this version does not run."""
@@ -135,12 +163,13 @@ def check_name(
         name: the folded name.
         at: the node that defines it.
         what: ``column``, ``view``, …, for the message.
-        words: whether several may be one name, and signs may be in it: ``31-60 days``.
+        words: whether several may be one name, and signs may be in it: ``31-60 days``, ``a.id``.
     """
-    if what == "column" and name.startswith("_"):
+    if what == "column" and (is_system_column(name) or is_unnamed(name)):
         hint = "choose another name: names that begin with _ are reserved"
     elif words and not _WORDS.fullmatch(name):
-        hint = "use up to 63 letters, digits and _ - + & / < > ( ), with single spaces"
+        signs = "_ - + & / < > ( )"
+        hint = f"use up to 63 letters, digits and {signs}, with single spaces or dots between"
     elif not words and not NAME.fullmatch(name):
         hint = "use a letter, then up to 62 letters, digits or underscores"
     elif what != "column" and name.endswith(RESERVED_SUFFIXES) and not at.meta.get(NEXT):

@@ -122,7 +122,7 @@ def _parse_piece(source: SourceText, piece: Piece) -> exp.Expression:
         _take_dialect(statement)
         read_json(statement)
         give_trinos_meaning(statement, piece.dialect)
-        name_fields(statement)
+        name_fields(statement, piece.dialect)
         normalize(statement, Headwater.Tokenizer)
         if isinstance(query := statement.args.get("expression"), exp.Query):
             move_group_windows(query)

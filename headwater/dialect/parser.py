@@ -24,8 +24,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
 from headwater.dialect.generator import HeadwaterGenerator
+from headwater.dialect.hints import without_sizes
 from headwater.dialect.json_paths import failing_value
-from headwater.dialect.parser_query import QueryParser, read_words_before_brackets
+from headwater.dialect.parser_query import QueryParser, read_words
 from headwater.dialect.parser_view import ViewParser
 from headwater.dialect.splitter import BODY_DIALECTS, MAX_DEPTH
 
@@ -116,6 +117,7 @@ class HeadwaterRules(ViewParser, QueryParser):
     }
 
     FUNCTIONS_WITH_ALIASED_ARGS: ClassVar[set[str]] = {"STRUCT", "STRUCT_PACK", "ROW"}
+    HAS_SIZE_HINTS: ClassVar[bool] = False
 
     def parse_tokens(self, tokens: list[Token], text: str) -> exp.Expr:
         """Parse one statement.
@@ -129,8 +131,8 @@ class HeadwaterRules(ViewParser, QueryParser):
         """
         self.reset()
         self.sql = text
-        read_words_before_brackets(tokens)
-        self._chunks = [tokens]
+        read_words(tokens)
+        self._chunks = [without_sizes(tokens) if self.HAS_SIZE_HINTS else tokens]
         self._advance_chunk()
         statement = self._parse_statement()
         if self._curr or statement is None:
@@ -327,7 +329,11 @@ def body_parser(name: str) -> BodyParser:
     if name == "duckdb":  # its min_by is arg_min
         functions |= {"MIN_BY": _unread("arg_min"), "MAX_BY": _unread("arg_max")}
         parsers = _own(parsers, "MIN_BY", "MAX_BY")
-    own = {"FUNCTIONS": functions, "FUNCTION_PARSERS": _own(parsers)}
+    own = {
+        "FUNCTIONS": functions,
+        "FUNCTION_PARSERS": _own(parsers),
+        "HAS_SIZE_HINTS": name == "materialize",
+    }
     rules = type("Parser", (HeadwaterRules, base.parser_class), own)
     settings = {"STRICT_JSON_PATH_SYNTAX": False, "INDEX_OFFSET": 0}
     made = type(f"Headwater{base.__name__}", (base,), {"Parser": rules, **settings})

@@ -30,17 +30,19 @@ _BEFORE_BRACKETS = {"MATCH_CONDITION": TokenType.MATCH_CONDITION, "SESSION": Tok
 """Words that sqlglot 30.30.0 reads otherwise before ``(``: as an alias, or as no function."""
 
 
-def read_words_before_brackets(tokens: list[Token]) -> None:
-    """Say what some words are that a bracket follows.
+def read_words(tokens: list[Token]) -> None:
+    """Say what some words are that a bracket follows, and write LEFT behind ASOF.
 
     Args:
         tokens: those of a statement; changed in place.
     """
-    for token, following in pairwise(tokens):
+    for at, (token, following) in enumerate(pairwise(tokens)):
         quoted = token.token_type == TokenType.IDENTIFIER
         if following.token_type == TokenType.L_PAREN and not quoted:
             kind = _BEFORE_BRACKETS.get(token.text.upper())
             token.token_type = kind or token.token_type
+        if (token.token_type, following.token_type) == (TokenType.LEFT, TokenType.ASOF):
+            tokens[at : at + 2] = following, token  # sqlglot 30.30.0 reads ASOF LEFT JOIN only
 
 
 class QueryParser(WindowParser):

@@ -6,6 +6,7 @@ In: the text of a file and the offsets sqlglot leaves on the nodes. Out:
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from functools import cached_property
 from typing import Any
@@ -15,6 +16,9 @@ from sqlglot import exp
 from headwater.errors import Span
 
 SOURCE_META = "source"
+_OPENED = re.compile(r"(\b[A-Za-z_]\w*)?\s*(?P<bracket>\()\s*$")
+_IN_BRACKETS = (exp.Func, exp.Any, exp.Cube, exp.QueryTransform, exp.Rollup, exp.Tuple)
+_PAIRS = (("(", ")"), ("[", "]"))
 MAX_SHOWN = 500  # a longer line is no picture any more
 
 
@@ -131,6 +135,25 @@ def place_within(literal: exp.Expr, source: SourceText | None, at: int, length: 
         return None
     first = start + 1 + len(_quoted(value[:at]))
     return source.span(first, first + len(_quoted(value[at : at + length])))
+
+
+def written_at(node: exp.Expr, source: SourceText) -> str:
+    """Return the text of a node, a call with its name and brackets; empty if it has no place."""
+    offsets = offsets_of(node)
+    if offsets is None:
+        return ""
+    start, end = offsets
+    if "start" not in node.meta and isinstance(node, _IN_BRACKETS):
+        before = _OPENED.search(source.text, max(0, start - 80), start)
+        around = offsets_of(node.parent) if isinstance(node.parent, exp.Func) else None
+        if before and not (around and around[0] == before.start()):
+            start = before.start("bracket" if isinstance(node, exp.Tuple) else 0)
+    text = source.text[start:end]
+    for at in range(end, min(end + 80, len(source.text))):
+        if not any(text.count(opened) > text.count(closed) for opened, closed in _PAIRS):
+            break
+        text += source.text[at]
+    return text
 
 
 def _quoted(value: str) -> str:

@@ -16,6 +16,8 @@ from sqlglot.errors import ParseError
 NAME_PATTERN = re.compile(r"[a-z][a-z0-9_]{0,62}")
 RESERVED_SUFFIXES = ("__changes", "__late", "__quarantine")
 _UNNAMED = re.compile(r"_col[0-9]+")
+_COUNTED = re.compile(r"_[0-9]+[ _a-z]")
+"""How names such as ``_30_days`` begin, which no column of Headwater has."""
 
 TYPE_NAMES: tuple[str, ...] = (
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "INT", "BIGINT", "REAL", "DOUBLE", "DECIMAL"),
@@ -101,4 +103,4 @@ def is_unnamed(column: str) -> bool:
 
 def is_system_column(column: str) -> bool:
     """Return whether a column of a table is Headwater's own: ``*`` does not show it."""
-    return column.startswith("_") and not is_unnamed(column)
+    return column.startswith("_") and not is_unnamed(column) and not _COUNTED.match(column)

@@ -36,6 +36,7 @@ from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import BEGUN, PLACE, SINK
 from headwater.lake.spec import TableSpec
 from headwater.plan.program import SIGN
+from headwater.plan.sql.spark_text import name as quoted
 
 _COLUMNS = (("sink", "STRING", True),)  # a table has at least one
 
@@ -188,7 +189,7 @@ class Delivery:
         columns = [field.name for field in self.sink.fields]
         if self.sink.appends:
             gained = self._view.changes(self.delivered, upto)
-            yield gained.select(*columns).selectExpr("*", f"1 AS {SIGN}")
+            yield gained.select(*map(quoted, columns)).selectExpr("*", f"1 AS {SIGN}")
         else:
             with changed_rows(self._view, self.delivered, upto, columns) as changed:
                 yield changed

@@ -369,7 +369,9 @@ def register_states(
                 change = change.persist()
                 stack.callback(change.unpersist)
             change.createOrReplaceTempView(name + CHANGE)
-            both = now.select(*(item.corrected or now.columns)).unionAll(change.drop(SIGN))
+            both = now.select(*map(quoted, item.corrected or now.columns)).unionAll(
+                change.drop(SIGN)
+            )
             both.createOrReplaceTempView(name + ANY)
         yield
 
@@ -380,5 +382,5 @@ def _with_those_that_leave(
     """The change of an input as the watermark now leaves it, and what it leaves behind."""
     assert item.recent is not None
     older = f"{quoted(item.recent.column)} < {_least(item.recent, clock.now)}"
-    gone = before.where(older).withColumn(SIGN, F.expr("-1")).select(*change.columns)
+    gone = before.where(older).withColumn(SIGN, F.expr("-1")).select(*map(quoted, change.columns))
     return _left(change, item, clock.now).unionAll(gone)

@@ -204,7 +204,7 @@ def _parsed(grammar: Grammar, text: str, places: list[tuple[int, int]]) -> exp.E
             grammar.first(tree)
         read_json(tree)
         give_trinos_meaning(tree, grammar.body)
-        name_fields(tree)
+        name_fields(tree, grammar.body)
         normalize(tree, Headwater.Tokenizer)
     except DialectError as error:
         at = _origin(error.start, places)

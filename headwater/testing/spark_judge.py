@@ -15,6 +15,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.failures import explain_failure
 from headwater.lake.storage.warehouse import folder_of
 from headwater.plan.sql.at_rest import at_rest
+from headwater.plan.sql.spark_text import name as quoted
 from headwater.serve.compare import RowDifference, tolerant_difference
 from headwater.serve.connection import duckdb_connection
 from headwater.serve.verify import Unseen
@@ -82,9 +83,9 @@ class SparkJudge:
             watermark=case.commit.marker.watermark,
             relation=views.__getitem__,
         ).text()
-        theirs = _subtractable(spark.sql(query).select(*names))
+        theirs = _subtractable(spark.sql(query).select(*map(quoted, names)))
         stored = _read(lake, case.plan.view.name, case.table, case.read_at)
-        ours = _subtractable(stored.select(*names))
+        ours = _subtractable(stored.select(*map(quoted, names)))
         left_over = [
             one.exceptAll(other).selectExpr("*", f"CAST({sign} AS BIGINT) AS _sign")
             for one, other, sign in ((ours, theirs, 1), (theirs, ours, -1))

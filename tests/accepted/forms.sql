@@ -342,10 +342,12 @@ SELECT id, 'x' AS lit FROM b ORDER BY lit || 'a' LIMIT 1;
 SELECT t.id, s.one FROM t LEFT JOIN (SELECT id, 1 AS one FROM b) s ON s.id = t.id;
 SELECT t.id, s.one FROM t FULL JOIN (SELECT id, 'a' AS one, true AS f FROM b) s ON s.id = t.id AND s.f;
 SELECT t.id, s.one FROM t LEFT JOIN (SELECT id, coalesce(v, 0) AS one FROM b WHERE v > 3) s ON s.id = t.id;
---: UNSUPPORTED_SYNTAX, UNKNOWN_TABLE
+--: ok
 SELECT b.id, c.v FROM t JOIN (b JOIN c ON b.id = c.id) ON t.id = b.id;
 SELECT b.id, c.v FROM t, (b JOIN c ON b.id = c.id);
+--: NOT_YET
 SELECT b.id, c.v FROM t LEFT JOIN (b JOIN c ON b.id = c.id) ON t.id = b.id;
+--: NOT_YET, UNKNOWN_TABLE
 SELECT b.id, c.v FROM t LEFT JOIN b JOIN c ON b.id = c.id ON t.id = b.id;
 --: ok
 SELECT u.r FROM t CROSS JOIN UNNEST(rs) WITH ORDINALITY AS u(p, q, r);
@@ -376,6 +378,13 @@ SELECT z.id, y.v, c.v AS w FROM b JOIN z ON b.id = z.id ASOF JOIN y ON z.k = y.k
 SELECT z.id, y.v, u.x FROM z ASOF JOIN y ON z.k = y.k AND z.ts >= y.ts CROSS JOIN UNNEST(split(z.k || y.k, ',')) AS u(x);
 SELECT DISTINCT z.k, y.v FROM z ASOF JOIN y ON z.k = y.k AND z.ts >= y.ts UNION ALL SELECT k, v FROM b;
 SELECT z.id, s.n FROM z ASOF JOIN (SELECT k, window_end, count(*) AS n FROM TUMBLE(y, ts, INTERVAL '1' HOUR) GROUP BY k, window_end) s MATCH_CONDITION (z.ts >= s.window_end) ON z.k = s.k EMIT ON WINDOW CLOSE;
+-- Names
+--: ok
+SELECT a.id, b.id, a.k AS "a.k", b.v AS _30_days FROM t a JOIN b ON a.id = b.id;
+SELECT t.id, u._col18, u._col19 FROM t CROSS JOIN UNNEST(xs, ys) AS u;
+SELECT k, array_agg(r ORDER BY v) AS rows, array_agg((id, k)) AS pairs, array_agg(ROW(id, r) ORDER BY id) AS q FROM t GROUP BY k;
+SELECT ROW(t.id, t.k) AS q, t.k FROM t JOIN (b JOIN c ON b.id = c.id) ON t.id = b.id WHERE (t.id, t.k) IS DISTINCT FROM (1, 'a');
+SELECT t.id, o.x FROM t, (SELECT 1 AS x) AS o WHERE t.v > (SELECT 3);
 -- WITH RECURSIVE
 --: ok
 WITH RECURSIVE r (x, y) AS (SELECT id, v FROM b UNION SELECT r.x, c.v FROM r JOIN c ON c.id = r.y) SELECT x, y FROM r;

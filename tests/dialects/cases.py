@@ -31,6 +31,8 @@ CASES: tuple[tuple[str, str, object], ...] = (
     ("postgres spark duckdb snowflake bigquery", "ts >= '2026-11-29'", True),
     ("postgres spark", "ts BETWEEN '2026-11-28' AND '2026-11-29 09:00:00'", False),
     ("postgres duckdb", "ts NOT IN ('2026-11-29', '2026-11-29 10:00:00')", False),
+    ("postgres", "i::numeric", 7),
+    ("postgres", "round(2.345::decimal(9, 3)::numeric, 2)", Decimal("2.35")),
     ("postgres spark duckdb", "greatest(i, n)", 7),
     ("postgres spark duckdb", "least(n, j, i)", 2),
     ("postgres spark duckdb", "greatest(n, NULL)", None),

@@ -198,7 +198,7 @@ def _branch(select: exp.Select, chosen: Sequence[exp.Expr], keys: Sequence[exp.E
 
 
 def _named(item: exp.Expr, gone: Sequence[exp.Expr], chosen: Sequence[exp.Expr]) -> exp.Expr:
-    name = item.alias_or_name
+    name = written_name(item)
     value = _without(item.unalias(), gone, chosen)
     # not alias_: a subquery would take the name for that of a FROM item
     return exp.Alias(this=value, alias=exp.to_identifier(name)) if name else value

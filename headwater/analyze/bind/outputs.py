@@ -17,7 +17,7 @@ from headwater.analyze.query_parts import written_name
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.nullable import nullable
-from headwater.dialect.vocabulary import is_system_column, unnamed_column
+from headwater.dialect.vocabulary import unnamed_column
 
 _OF_STAR = "of_star"
 """Key of ``meta`` of what ``*`` stands for: the name of the relation or row that it is of."""
@@ -101,11 +101,10 @@ def _star_of(
 def _columns_of(relations: Sequence[Relation]) -> list[exp.Expr]:
     found: list[exp.Expr] = []
     for relation in relations:
-        for name in relation.fields:
-            if not is_system_column(name) and name not in relation.hidden:
-                column = exp.column(name, table=relation.alias)
-                column.meta[_OF_STAR] = relation.alias
-                found.append(column)
+        for name in relation.shown:
+            column = exp.column(name, table=relation.alias)
+            column.meta[_OF_STAR] = relation.alias
+            found.append(column)
     return found
 
 
@@ -113,15 +112,16 @@ def name_outputs(select: exp.Select, named: bool, report: Diagnostics) -> None:
     """Make every output an alias; a UNION ALL takes the names of its first SELECT.
 
     An expression without a name gets Trino's, ``_col0`` for the first output. If ``*`` shows a name
-    twice, the later column also bears the name of its relation or row: ``u_id``.
+    twice, or ``t.id, u.id`` does, the later column also bears the name of its relation: ``u_id``.
     """
     given = {name for item in select.expressions if (name := written_name(item))}
     seen: set[str] = set()
     items: list[exp.Expr] = []
     for at, item in enumerate(select.expressions):
         name = written_name(item) or (unnamed_column(at) if named else "_unnamed")
-        longer = f"{item.meta.get(_OF_STAR)}_{name}"
-        if item.meta.get(_OF_STAR) and name in seen and longer not in given:
+        around = item.meta.get(_OF_STAR) or (isinstance(item, exp.Column) and item.table)
+        longer = f"{around}_{name}"
+        if around and name in seen and longer not in given:
             name = longer
             given.add(name)
         if named and name in seen:

@@ -242,6 +242,8 @@ class RelationBinder:
 
     def _relation(self, node: exp.Expr) -> Relation:
         if isinstance(node, exp.Subquery):
+            if node.this.args.get("joins") and isinstance(node.this, exp.Table):  # reported
+                return self._broken(node.alias or node.this.alias_or_name, node)
             return self._subquery(node)
         if isinstance(node, exp.Unnest):
             return self._unnest(node)
@@ -346,7 +348,8 @@ class RelationBinder:
         for item in wrapper.expressions:
             infer(item, self.report)
         node.set("expressions", wrapper.expressions)
-        columns = unnested_columns(node, alias, self.report)
+        before = sum(len(each.shown) for each in self.relations)
+        columns = unnested_columns(node, alias, before, self.report)
         if not columns:
             return self._broken(alias, node)
         make_plain(node, node.parent if isinstance(node.parent, exp.Join) else None)

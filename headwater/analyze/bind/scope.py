@@ -42,6 +42,12 @@ class Relation:
     broken: bool = False
     computed: Mapping[str, exp.Expr] | None = None
 
+    @property
+    def shown(self) -> list[str]:
+        """The columns that ``*`` shows."""
+        names = (name for name in self.fields if name not in self.hidden)
+        return [name for name in names if not is_system_column(name)]
+
     def optional(self) -> Relation:
         """Return the relation as an outer join shows it: every column can be NULL."""
         fields = {name: replace(field, nullable=True) for name, field in self.fields.items()}

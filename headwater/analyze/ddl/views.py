@@ -22,8 +22,11 @@ from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.rules import bound_rules, syntax_rules
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.contract import Checked
+from headwater.analyze.shapes.bracketed_joins import without_brackets
+from headwater.analyze.shapes.constant_queries import without_constants
 from headwater.analyze.shapes.first_rows import plain_first_rows
 from headwater.analyze.shapes.generated_rows import generate_in_from
+from headwater.analyze.shapes.ordered_values import without_orders
 from headwater.analyze.shapes.orders import plain_orders
 from headwater.analyze.shapes.percentiles import without_percentiles
 from headwater.analyze.shapes.quantified import without_quantifiers
@@ -54,6 +57,7 @@ def bind_view(
     syntax_rules.names_given(statement, report)
     shaped = statement.copy()
     shaped.set("expression", limited_unions(shaped.expression))
+    without_brackets(shaped.expression)
     generate_in_from(shaped.expression, report)
     plain_first_rows(shaped.expression, report)
     ordered = plain_orders(shaped.expression)
@@ -66,9 +70,11 @@ def bind_view(
         return None
     if not write_out_windows(query, report):
         return None
+    without_constants(query)
     without_quantifiers(query, report)
     without_tuples(query, report)
     without_percentiles(query, report)
+    without_orders(query)
     without_zones(query, report)
     tell_apart(statement, query)
     query = limited_unions(expand_grouping_sets(query, report))

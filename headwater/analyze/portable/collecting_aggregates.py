@@ -20,6 +20,7 @@ from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import is_over
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
+from headwater.dialect.rows import values_of
 
 LISTS: Mapping[type[exp.Expr], str] = {exp.ArrayAgg: "array_agg", exp.GroupConcat: "listagg"}
 """Aggregates that hold a value of every row, in an order."""
@@ -39,6 +40,10 @@ def check_list(call: exp.Expr, report: Diagnostics) -> bool:
         _check_text(call, report)
     if isinstance(call.this, exp.Order):
         _check_order(call, call.this, report)
+    value = call.this.this if isinstance(call.this, exp.Order) else call.this
+    if isinstance(value, exp.Distinct) and type_of(value).this is t.Type.STRUCT:
+        hint = "write array_agg(r) over a subquery with DISTINCT"
+        report.not_yet(f"{LISTS[type(call)]}(DISTINCT …) of rows", call, hint)
     return len(report.errors) == before
 
 
@@ -75,10 +80,33 @@ def settle(select: exp.Select) -> None:
             continue
         order = node.this if isinstance(node.this, exp.Order) else exp.Order(this=node.this)
         value = order.this.expressions[0] if isinstance(order.this, exp.Distinct) else order.this
-        whole = anchored(order, [value])
+        whole = anchored(order, _keys(value))
         whole.set("this", order.this)
         whole.type = type_of(value)
         node.set("this", whole)
+
+
+def _keys(value: exp.Expr) -> list[exp.Expr]:
+    """Return what orders values: of rows, their fields, and first which of them are NULL."""
+    if type_of(value).this is not t.Type.STRUCT:
+        return [value]
+    made = value.unnest()
+    if isinstance(made, exp.Struct):
+        return [key for each in values_of(made) for key in _keys(each)]
+    is_null = exp.Is(this=exp.paren(value.copy()), expression=exp.Null())
+    is_null.type = t.BOOLEAN
+    return [is_null, *(key for field in _fields(value) for key in _keys(field))]
+
+
+def _fields(row: exp.Expr) -> list[exp.Expr]:
+    found: list[exp.Expr] = []
+    for field, kind in zip(type_of(row).expressions, t.elements(type_of(row)), strict=True):
+        around = exp.Paren(this=row.copy())
+        around.type = type_of(row)
+        part = exp.Dot(this=around, expression=exp.to_identifier(field.name))
+        part.type = kind
+        found.append(part)
+    return found
 
 
 # -- min_by and max_by
@@ -171,13 +199,13 @@ def _spark_list(node: exp.Expr, *conditions: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.GroupConcat):
         conditions = (*conditions, _given(value))
     keys = {f"k{at}": item for at, item in enumerate(order.expressions)}
-    row = _struct({name: item.this.copy() for name, item in keys.items()})
+    own = next((name for name, item in keys.items() if item.this == value), "v")
+    row = _struct({own: value.copy()} | {name: item.this.copy() for name, item in keys.items()})
     item = _where(exp.and_(*conditions), row) if conditions else row
     rows = exp.ArrayAgg(this=exp.Distinct(expressions=[item]) if distinct else item)
     branches = " ".join(_comparison(name, item) for name, item in keys.items())
     sort = parse_one(f"ARRAY_SORT(x, (l, r) -> CASE {branches} ELSE 0 END)", dialect="spark")
     sort.set("this", rows)
-    own = next(name for name, item in keys.items() if item.this == value)
     values = exp.Dot(this=sort, expression=exp.to_identifier(own))
     found = exp.Nullif(this=values, expression=exp.Array(expressions=[]))
     if isinstance(node, exp.GroupConcat):

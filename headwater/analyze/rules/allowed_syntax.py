@@ -7,7 +7,6 @@ version of sqlglot, or another dialect of the body, brings a node or a flag that
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 
 from sqlglot import exp
@@ -144,8 +143,6 @@ ALLOWED: Mapping[type[exp.Expr], frozenset[str]] = {
 }
 """Node class → the arguments that may be set."""
 
-_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
-
 
 def only_allowed(root: exp.Expr, report: Diagnostics) -> None:
     """Refuse every node that is not in the language, and every part of one that nobody has read."""
@@ -153,14 +150,14 @@ def only_allowed(root: exp.Expr, report: Diagnostics) -> None:
         # a function may have been added since this module was read
         added = _OF_FUNCTIONS if type(node) in FUNCTIONS else None
         allowed = ALLOWED.get(type(node), added)
-        name = _WORDS.sub(" ", type(node).__name__).upper()
         if allowed is None:
-            _refuse(name, node, report)
+            _refuse(node, report)
             continue
         for key, value in node.args.items():
             if key not in allowed and value not in (None, False, []):
+                word = key.rstrip("_").upper() if value is True else str(value)
                 at = value if isinstance(value, exp.Expression) else node
-                _refuse(f"{key.rstrip('_').upper().replace('_', ' ')} of {name}", at, report)
+                _refuse(at, report, word if isinstance(value, (bool, str)) else "")
         if isinstance(node, (exp.Cast, exp.TryCast)):
             _constant_time(node, report)
         elif check := _PARTS.get(type(node)):
@@ -184,9 +181,10 @@ def drop_comments(root: exp.Expr) -> None:
         node.comments = None
 
 
-def _refuse(what: str, at: exp.Expr, report: Diagnostics) -> None:
+def _refuse(at: exp.Expr, report: Diagnostics, word: str = "") -> None:
     hint = "write it with the operators and functions of Trino SQL"
-    report.add("UNSUPPORTED_SYNTAX", f"{what} is not part of the language", at, hint)
+    message = f"{word or report.excerpt(at)} is not part of the language"
+    report.add("UNSUPPORTED_SYNTAX", message, at, hint)
 
 
 def _constant_time(node: exp.Expr, report: Diagnostics) -> None:

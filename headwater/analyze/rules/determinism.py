@@ -53,7 +53,7 @@ HAZARDS: tuple[Hazard, ...] = (
         *("now", "current_timestamp", "current_date", "current_time", "current_datetime"),
         *("localtime", "localtimestamp", "proctime", "today", "curdate", "getdate", "sysdate"),
         *("unix_timestamp", "get_current_timestamp", "transaction_timestamp"),
-        *("statement_timestamp", "clock_timestamp", "timeofday", "age"),
+        *("statement_timestamp", "clock_timestamp", "timeofday", "age", "mz_now"),
     ),
     _refused(
         "outside WHERE it changes from one commit to the next",
@@ -159,6 +159,8 @@ REFUSED: Mapping[str, Hazard] = {
     name: hazard for hazard in HAZARDS if hazard.answer == "refused" for name in hazard.names
 }
 """What is refused, by name."""
+CLOCK = REFUSED["now"]
+"""What reads the clock."""
 
 NODES: Mapping[type[exp.Expr], str] = {
     exp.Rand: "rand",

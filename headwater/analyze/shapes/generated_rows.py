@@ -7,6 +7,9 @@ In: a query as parsed. Out: the same rows::
 
     FROM t LATERAL VIEW OUTER explode(tags) e AS tag
     FROM t LEFT JOIN UNNEST(tags) AS e (tag) ON true
+
+    FROM t LATERAL VIEW posexplode(tags) e AS n, tag
+    FROM t CROSS JOIN UNNEST(sequence(0, cardinality(tags) - 1), tags) AS e (n, tag)
 """
 
 from __future__ import annotations
@@ -15,9 +18,13 @@ from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import is_aggregate, relations
+from headwater.analyze.typing.compositions import composed_untyped
 from headwater.dialect.vocabulary import unnamed_column
 
 _ALIAS = "_rows"
+_VIEWED = (exp.Explode, exp.Posexplode, exp.Inline)
+_PLACES = "CASE WHEN cardinality(_1) > 0 THEN sequence(0, cardinality(_1) - 1) END"
+"""The places of the elements of an array, from 0."""
 
 
 def generate_in_from(query: exp.Query, report: Diagnostics) -> None:
@@ -79,15 +86,18 @@ def _move(
 
 
 def _lateral_views(select: exp.Select) -> None:
-    """Write LATERAL VIEW of explode as a join; others stay, and are refused."""
+    """Write LATERAL VIEW of explode and its like as a join; others stay, and are refused."""
     views = select.args.get("laterals") or []
-    if not views or not all(type(view.this) is exp.Explode for view in views):
+    if not views or not all(type(view.this) in _VIEWED for view in views):
         return
     for view in views:
         alias = view.args["alias"]
         names = [column.name for column in alias.columns]
         outer = bool(view.args.get("outer"))
-        select.append("joins", _joined([view.this.this.copy()], alias.name, names, outer=outer))
+        arrays = [view.this.this.copy()]
+        if isinstance(view.this, exp.Posexplode):
+            arrays = [composed_untyped(_PLACES, arrays), *arrays]
+        select.append("joins", _joined(arrays, alias.name, names, outer=outer))
     select.set("laterals", None)
 
 

@@ -6,7 +6,10 @@ In: a query as parsed. Out: the same values, exactly::
     element_at(array_agg(x ORDER BY x) FILTER (WHERE x IS NOT NULL),
                greatest(ceil(0.5 * cardinality(…)), 1))
 
-``median(x)`` is ``percentile_cont(0.5)``.
+``median(x)`` is ``percentile_cont(0.5)``. RisingWave's percentile near a fraction is Trino's::
+
+    approx_percentile(0.9, 0.01) WITHIN GROUP (ORDER BY x)
+    approx_percentile(CAST(x AS DOUBLE), 0.9)
 """
 
 from __future__ import annotations
@@ -35,6 +38,7 @@ def without_percentiles(query: exp.Query, report: Diagnostics) -> None:
         order = exp.Order(expressions=[exp.Ordered(this=median.this.copy())])
         median.replace(exp.WithinGroup(this=half, expression=order))
     for node in list(query.find_all(exp.WithinGroup)):
+        _approximate(node)
         around = node.parent if isinstance(node.parent, exp.Filter) else node
         order, call = node.expression, node.this
         items = order.expressions if isinstance(order, exp.Order) else []
@@ -47,6 +51,24 @@ def without_percentiles(query: exp.Query, report: Diagnostics) -> None:
             continue
         values = _sorted(items[0], around, of_doubles=isinstance(call, exp.PercentileCont))
         around.replace(exp.paren(_over(_TEXTS[type(call)], _number(call.this), values), copy=False))
+
+
+def _approximate(node: exp.WithinGroup) -> None:
+    """Replace an approximate percentile over the values of one ascending order, in place."""
+    call, items = node.this, node.expression.expressions
+    named = isinstance(call, exp.Anonymous) and call.name.lower() == "approx_percentile"
+    if not named or len(items) != 1 or items[0].args.get("desc"):
+        return
+    if not 1 <= len(call.expressions) <= 2 or not all(map(_is_number, call.expressions)):
+        return
+    value = exp.Cast(this=items[0].this.copy(), to=exp.DataType(this=exp.DType.DOUBLE))
+    found = exp.ApproxQuantile(this=value, quantile=call.expressions[0].copy())
+    found.meta.update(node.meta)
+    node.replace(found)
+
+
+def _is_number(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and not node.is_string
 
 
 def _number(literal: exp.Literal) -> float:

@@ -3,6 +3,7 @@
 In: a query as parsed. Out: the same one without tuples, where they have another form::
 
     (a, b) = (1, 2)                       (a = 1 AND b = 2)
+    (a, b) IS DISTINCT FROM (1, 2)        NOT (a IS NOT DISTINCT FROM 1 AND b IS NOT …)
     (a, b) IN ((1, 2), (3, 4))            (a = 1 AND b = 2 OR a = 3 AND b = 4)
     WHERE (a, b) IN (SELECT c, d FROM t)  WHERE EXISTS (SELECT 1 FROM (SELECT c, d FROM t)
                                           AS _rows (c1, c2) WHERE _rows.c1 = a AND _rows.c2 = b)
@@ -30,6 +31,11 @@ def without_tuples(query: exp.Query, report: Diagnostics) -> None:
         if left and right and _fit(left, right, node, report):
             same = _equal(left, right)
             node.replace(exp.Not(this=same) if isinstance(node, exp.NEQ) else same)
+    for node in list(query.find_all(exp.NullSafeEQ, exp.NullSafeNEQ)):
+        left, right = _values(node.this), _values(node.expression)
+        if left and right and _fit(left, right, node, report):
+            same = _equal(left, right, exp.NullSafeEQ)
+            node.replace(exp.Not(this=same) if isinstance(node, exp.NullSafeNEQ) else same)
     for member in list(query.find_all(exp.In)):
         values = _values(member.this)
         if not values:
@@ -82,9 +88,11 @@ def _fit(
     return False
 
 
-def _equal(left: Sequence[exp.Expr], right: Sequence[exp.Expr]) -> exp.Expr:
+def _equal(
+    left: Sequence[exp.Expr], right: Sequence[exp.Expr], kind: type[exp.Binary] = exp.EQ
+) -> exp.Expr:
     pairs = [
-        exp.EQ(this=_in_brackets(a), expression=_in_brackets(b))
+        kind(this=_in_brackets(a), expression=_in_brackets(b))
         for a, b in zip(left, right, strict=True)
     ]
     return exp.paren(exp.and_(*pairs, copy=False), copy=False)

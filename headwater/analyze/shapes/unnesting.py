@@ -17,20 +17,26 @@ from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.compositions import composed
+from headwater.dialect.vocabulary import unnamed_column
 
 _ORDINALITY = "ordinality"
 
 
-def unnested_columns(node: exp.Unnest, alias: str, report: Diagnostics) -> dict[str, exp.DataType]:
+def unnested_columns(
+    node: exp.Unnest, alias: str, before: int, report: Diagnostics
+) -> dict[str, exp.DataType]:
     """Return the columns that an UNNEST gives by name; empty after an error.
 
     Args:
         node: its arguments are typed; changed in place.
         alias: its name, which is that of its only column if that has none.
+        before: number of the columns in FROM before it: ``*`` of Trino names ``_col2`` by place.
         report: where errors go.
     """
     kinds = [kind for item in node.expressions for kind in _elements(item, report)]
-    names = list(node.alias_column_names) or _own_names(node, alias)
+    if any(map(t.is_unknown, kinds)):
+        return {}  # reported already
+    names = list(node.alias_column_names) or _own_names(node, alias, before)
     if offset := node.args.get("offset"):
         named = node.alias_column_names and isinstance(offset, exp.Identifier)
         names.append(offset.name if named else _ORDINALITY)
@@ -40,10 +46,6 @@ def unnested_columns(node: exp.Unnest, alias: str, report: Diagnostics) -> dict[
         hint = "unnest it on its own: CROSS JOIN UNNEST(m) AS e(k, v)"
         message = "the entries of a map have no order in which to stand beside others"
         report.add("NON_DETERMINISTIC", message, maps[0], hint)
-        return {}
-    if not names:
-        hint = "name them: CROSS JOIN UNNEST(x) AS t(name)"
-        report.add("UNNAMED_COLUMN", "the columns of UNNEST have no names", node, hint)
         return {}
     if len(names) != len(kinds):
         message = f"{len(names)} names for {len(kinds)} columns"
@@ -96,12 +98,20 @@ def _ordinals(count: int) -> str:
     return text
 
 
-def _own_names(node: exp.Unnest, alias: str) -> list[str]:
-    """The names of the columns of an UNNEST that gives none: the fields of rows, or its own."""
+def _own_names(node: exp.Unnest, alias: str, before: int) -> list[str]:
+    """The names of the columns of an UNNEST that gives none: fields of rows have theirs."""
     kinds = [type_of(item) for item in node.expressions]
-    if all(kind.this is t.Type.ARRAY and _is_row(kind) for kind in kinds):
-        return [field.name for kind in kinds for field in t.elements(kind)[0].expressions]
-    return [alias] if node.alias and len(kinds) == 1 and kinds[0].this is t.Type.ARRAY else []
+    if node.alias and [kind.this for kind in kinds] == [t.Type.ARRAY] and not _is_row(kinds[0]):
+        return [alias]
+    names: list[str] = []
+    for kind in kinds:
+        if kind.this is t.Type.ARRAY and _is_row(kind):
+            names += [field.name for field in t.elements(kind)[0].expressions]
+        else:
+            names += [
+                unnamed_column(before + len(names) + at) for at in range(len(t.elements(kind)))
+            ]
+    return names
 
 
 def _is_row(array: exp.DataType) -> bool:

@@ -114,7 +114,7 @@ def _decimal_quotient(node: exp.Div, kind: exp.DataType, report: Diagnostics) ->
             "UNSUPPORTED_SYNTAX",
             f"the quotient of decimals has another scale in {dialect}",
             node,
-            "divide floating point numbers: write 2e0 for 2.0, or CAST(x AS DOUBLE)",
+            f"divide floating point numbers: write {report.cast_of(node.this, 'DOUBLE')} / …",
         )
         return t.UNKNOWN
     node.type = kind

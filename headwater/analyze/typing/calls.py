@@ -14,8 +14,9 @@ from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.portable.collecting_aggregates import LISTS, check_list
 from headwater.analyze.portable.decimals.averages import check_average
 from headwater.analyze.query_parts import aggregates, is_over
-from headwater.analyze.rules.determinism import REFUSED
+from headwater.analyze.rules.determinism import CLOCK, REFUSED
 from headwater.analyze.rules.literals import CHECKS
+from headwater.analyze.time.clock_hints import rewritten_condition
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, clash, coerce, merge, type_of
@@ -240,12 +241,20 @@ def _refuse_function(func: exp.Func, report: Diagnostics) -> exp.DataType:
     if hazard and _is_ordered(func):
         report.not_yet(f"{name} with ORDER BY", func, hazard.hint)
     elif hazard:
-        report.add(hazard.condition, f"{name} is refused: {hazard.reason}", func, hazard.hint)
+        written = rewritten_condition(func) if hazard is CLOCK else ""
+        hint = f"write WHERE {written}" if written else hazard.hint
+        shown = report.word(func) or name
+        report.add(hazard.condition, f"{shown} is refused: {hazard.reason}", func, hint)
     else:
-        name = f.written_name(func)
-        if name in f.names():  # the word of the dialect, not what Trino would print
-            name = func.name.lower() if isinstance(func, exp.Anonymous) else func.sql_name().lower()
-        hint = hint_for(func, name, report.functions)
-        what = "does not exist" if isinstance(func, exp.Anonymous) else "is not in the language"
-        report.add("UNKNOWN_FUNCTION", f"function {name} {what}", func, hint)
+        _refuse_unknown(func, report)
     return t.UNKNOWN
+
+
+def _refuse_unknown(func: exp.Func, report: Diagnostics) -> None:
+    named = isinstance(func, exp.Anonymous)
+    word = func.name.lower() if named else report.word(func)
+    name = word or f.written_name(func)
+    hint = hint_for(func, name, report.functions)
+    shown = f"function {name}" if word else report.excerpt(func)
+    what = "does not exist" if named else "is not in the language"
+    report.add("UNKNOWN_FUNCTION", f"{shown} {what}", func, hint)

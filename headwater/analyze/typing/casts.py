@@ -46,6 +46,8 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     if (span := written_span(node)) is not None:
         node.replace(span)
         return t.INTERVAL
+    if not _keeps_digits(node, report):
+        return t.UNKNOWN
     written = node.sql("trino") if node.args["to"].this in NARROW else ""
     length, narrow = _taken_length(node), _taken_range(node)
     try:
@@ -75,6 +77,20 @@ def bind_cast(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         node.replace(within)
         within.set("expressions", [node])
     return target
+
+
+def _keeps_digits(node: exp.Expr, report: Diagnostics) -> bool:
+    """Give a numeric of PostgreSQL without digits those of its operand, in place, or report it."""
+    to, source = node.args["to"], type_of(node.this)
+    if node.meta.get(DIALECT) != "postgres" or to.this is not t.Type.DECIMAL or to.expressions:
+        return True
+    if t.is_exact(source):
+        to.replace(t.decimal(*t.digits(source)))
+    elif not t.is_unknown(source):
+        message = "numeric without digits keeps those of each value"
+        report.add("NOT_PORTABLE", message, node, f"write {report.cast_of(node.this)}")
+        return False
+    return not t.is_unknown(source)
 
 
 def _taken_length(node: exp.Expr) -> exp.Expr | None:

@@ -109,13 +109,9 @@ def _unsupported(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         hint = "write it with the operators and functions of Trino SQL"
         if isinstance(node, exp.Any):
             hint = "write bool_or(x), or a comparison: x = ANY (…)"
-        report.add("UNSUPPORTED_SYNTAX", f"{_words(node)} is not part of the language", node, hint)
+        message = f"{report.excerpt(node)} is not part of the language"
+        report.add("UNSUPPORTED_SYNTAX", message, node, hint)
     return t.UNKNOWN
-
-
-def _words(node: exp.Expr) -> str:
-    """Return the name of a node's class as SQL words: ``AT TIME ZONE``."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(node).__name__).upper()
 
 
 def _literal(node: exp.Expr, report: Diagnostics) -> exp.DataType:

@@ -131,15 +131,23 @@ def _unsized(precision: int, scale: int) -> Meaning:
 
 
 def _any_scale(node: exp.Expr) -> exp.Expr:
-    """A numeric of PostgreSQL without digits keeps those of its value."""
+    """A numeric of PostgreSQL without digits keeps those of its value: of a literal, those it has.
+
+    Of anything else its type says them, which the binder knows.
+    """
     to = node.args["to"]
     if to.this is not exp.DType.DECIMAL or to.expressions:
         return node
     inner = node.this.unnest()
     literal = inner.this if isinstance(inner, exp.Neg) else inner
-    if not isinstance(literal, exp.Literal) or "e" in literal.name.lower():
+    written = isinstance(literal, exp.Literal)
+    if not written and type(node) is exp.Cast:
+        return node
+    if not written or "e" in literal.name.lower():
         words.refuse(
-            node, "numeric without digits keeps those of each value", "write numeric(18, 6)"
+            node,
+            "numeric without digits keeps those of each value",
+            "write CAST(x AS numeric(18, 6))",
         )
     number = Decimal(literal.name)
     scale = max(-int(number.as_tuple().exponent), 0)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from headwater.dialect.meanings import arrays, functions, times
+from headwater.dialect.meanings import arrays, from_items, functions, times
 from headwater.dialect.meanings import text as words
 from headwater.dialect.meanings.text import Meaning
 
@@ -61,6 +61,7 @@ MEANINGS: Mapping[type[exp.Expr], Meaning] = {
     exp.Map: functions.MAP,
     exp.MapKeys: functions.named("map_keys", "this"),
     exp.RegexpExtractAll: functions.named("regexp_extract_all", "this", "expression", "group"),
+    exp.Table: from_items.series(called_as_alias=False),
     exp.ToBase64: functions.named("to_base64", "this"),
     exp.Trunc: functions.no_digits,
     exp.Week: times.iso_week,

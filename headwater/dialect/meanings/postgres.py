@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from headwater.dialect.meanings import arrays, functions
+from headwater.dialect.meanings import arrays, from_items, functions
 from headwater.dialect.meanings import text as words
 from headwater.dialect.meanings.text import Meaning
 
@@ -34,6 +34,8 @@ MEANINGS: Mapping[type[exp.Expr], Meaning] = {
     exp.SHA2Digest: functions.sha256,
     exp.StringToArray: arrays.parts,
     exp.Trunc: functions.no_digits,
+    exp.Table: from_items.series(called_as_alias=True),
+    exp.Unnest: from_items.named_unnest,
     exp.WidthBucket: functions.BUCKET,
     exp.WithinGroup: functions.no_mode,
 }

@@ -23,6 +23,7 @@ from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.java import elements, java_class, new_array
 from headwater.lake.protocol.table import Table
 from headwater.plan.program import SIGN
+from headwater.plan.sql.spark_text import name as quoted
 
 _ICEBERG = "org.apache.iceberg"
 _SPARK = f"{_ICEBERG}.spark"
@@ -46,6 +47,7 @@ def changed_rows(
     Raises:
         TerminalError: ``SNAPSHOT_NOT_IN_HISTORY``.
     """
+    columns = [*map(quoted, columns)]
     if after is None or after == upto:
         rows = table.read(upto).select(*columns).selectExpr("*", f"1 AS {SIGN}")
         yield rows if after is None else rows.where("false")

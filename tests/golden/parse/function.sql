@@ -45,7 +45,7 @@ SELECT map(ARRAY['a'], ARRAY[1]), map_keys(m), map_values(m), map_agg(a, b), map
 ---
 SELECT ROW(1, 'a'), CAST(ROW(1, 'a') AS ROW(x BIGINT, y VARCHAR)), r.x.y FROM t
 --- prints
-SELECT ROW(1, 'a'), ROW(CAST(1 AS BIGINT) AS x, CAST('a' AS VARCHAR) AS y), r.x.y FROM t
+SELECT ROW(1 AS field0, 'a' AS field1), ROW(CAST(1 AS BIGINT) AS x, CAST('a' AS VARCHAR) AS y), r.x.y FROM t
 
 ---
 SELECT bitwise_and(a, b), bitwise_or(a, b), bitwise_xor(a, b), bitwise_not(a), checksum(a), typeof(a), uuid(), random(), rand() FROM t

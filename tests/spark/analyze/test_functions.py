@@ -158,6 +158,8 @@ max_by(ts, u) FILTER (WHERE i > 0) | min_by(p, dt) | array_agg(s) | array_agg(DI
 array_agg(i ORDER BY u DESC, j) | array_agg(s ORDER BY d NULLS FIRST) FILTER (WHERE i > 0)
 array_agg(b) FILTER (WHERE i > 1000000000000) | listagg(s, ', ') WITHIN GROUP (ORDER BY i DESC)
 listagg(DISTINCT u, '') WITHIN GROUP (ORDER BY u DESC) | array_agg(u ORDER BY i > 0, s)
+transform(array_agg(ROW(i, u) ORDER BY s), r -> r.field1)
+transform(array_agg(ROW(j AS x, ROW(s, d) AS y)) FILTER (WHERE i > 0), r -> r.y.field0)
 listagg(s, '-') WITHIN GROUP (ORDER BY u, ts) FILTER (WHERE i > 0)
 avg(p) | avg(q * 3) FILTER (WHERE p < 10) | avg(p) / 2e0 | avg(CAST(b AS DECIMAL(38, 18)))
 sum(DISTINCT i) | sum(DISTINCT p) FILTER (WHERE i > 0) | avg(DISTINCT p) | avg(DISTINCT j)

@@ -194,6 +194,17 @@ def columns(select: str) -> list[str]:
         "SELECT k, x, n FROM t LEFT JOIN UNNEST(b) WITH ORDINALITY AS e (x, n) ON true",
         "SELECT k, count(x) AS n FROM t LEFT JOIN UNNEST(a) AS e (x) ON true GROUP BY k",
         "SELECT k, e.e FROM t, UNNEST(a) AS e (e)",
+        "SELECT t.k, u.n FROM t JOIN (u JOIN p ON u.k = p.id) ON t.k = u.k",
+        "SELECT t.k, q.n FROM t JOIN (u AS q JOIN (p JOIN none ON age > 3) ON q.k = p.id)"
+        " ON t.k = q.k",
+        "SELECT t.k, u.n, p.name FROM (t LEFT JOIN u ON t.k = u.k) JOIN (p) ON p.id = t.k",
+        "SELECT t.k, u.n, p.name FROM t, (u CROSS JOIN (p))",
+        "SELECT k, n FROM u WHERE i > (SELECT 10) AND w IN (SELECT 'x' UNION ALL SELECT 'z')",
+        "SELECT t.k, c.v FROM t, (SELECT 5 AS v) AS c",
+        "WITH c AS (SELECT 1 AS v UNION ALL SELECT 2) SELECT k, v FROM t LEFT JOIN c ON c.v = k",
+        "SELECT (SELECT i + 1) AS x, k FROM u WHERE EXISTS (SELECT 1 FROM t WHERE t.k = u.k)",
+        "SELECT k, (i, s) IS DISTINCT FROM (20, 'x') AS x FROM t",
+        "SELECT k, (i, k) IS NOT DISTINCT FROM (i, 2) AS x FROM t",
         *("SELECT k FROM t WHERE i = ANY (a)", "SELECT k FROM t WHERE 1 = ANY (a)"),
         "SELECT s, k, rank() OVER (PARTITION BY grouping(s), CASE WHEN grouping(k) = 0 THEN s END"
         " ORDER BY sum(i) DESC) AS place FROM t GROUP BY ROLLUP (s, k)",
@@ -391,6 +402,14 @@ def test_a_shape_that_duckdb_lacks(
             'SELECT k AS "30 days", i AS "2nd", n AS "how many" FROM t JOIN u USING (k, i)',
             ["30 days", "2nd", "how many"],
         ),
+        ('SELECT k AS "t.k", i AS "a.b.c", n AS _30_days FROM u', ["t.k", "a.b.c", "_30_days"]),
+        ("SELECT a.k, b.k, a.i, b.i FROM u AS a JOIN u AS b USING (n)", ["k", "b_k", "i", "b_i"]),
+        ("SELECT k, k FROM u", []),
+        ("SELECT a.k, a.k AS a_k, a.k FROM u AS a", []),
+        ("SELECT * FROM none, UNNEST(ARRAY[i])", ["i", "_col1"]),
+        ("SELECT * FROM none, UNNEST(ARRAY[i]) WITH ORDINALITY", ["i", "_col1", "ordinality"]),
+        ("SELECT i, _col2 FROM none, UNNEST(ARRAY[i], ARRAY['a'])", ["i", "_col2"]),
+        ("SELECT s, count(*), max(k) FROM t GROUP BY CUBE (s)", ["s", "_col1", "_col2"]),
     ],
 )
 def test_names_of_columns(select: str, names: list[str]) -> None:
@@ -408,7 +427,10 @@ def test_names_of_columns(select: str, names: list[str]) -> None:
         ("SELECT k AS _col0 FROM t", "BAD_NAME"),
         ('SELECT k AS "two  spaces" FROM t', "BAD_NAME"),
         ('SELECT k AS "a space " FROM t', "BAD_NAME"),
-        ('SELECT k AS "a.b" FROM t', "BAD_NAME"),
+        ('SELECT k AS ".b" FROM t', "BAD_NAME"),
+        ('SELECT k AS "a..b" FROM t', "BAD_NAME"),
+        ("SELECT k AS _1 FROM t", "BAD_NAME"),
+        ("SELECT k AS _key FROM t", "BAD_NAME"),
         (
             "SELECT * FROM (SELECT max(i) AS a FROM t) AS x"
             " FULL JOIN (SELECT max(n) AS b FROM u) AS y ON a = b LIMIT 1",
@@ -433,6 +455,9 @@ def test_names_of_columns(select: str, names: list[str]) -> None:
         ("SELECT t.k FROM t FULL JOIN (VALUES 1) AS w (k) ON w.k = 1", "NOT_YET"),
         (f"SELECT t.k FROM t, (VALUES {', '.join(map(str, range(501)))}) AS w (k)", "NOT_YET"),
         ("SELECT k FROM t LEFT JOIN UNNEST(a) AS e (x) ON x > 1", "NOT_YET"),
+        ("SELECT t.k FROM t LEFT JOIN (u JOIN p ON u.k = p.id) ON t.k = u.k", "NOT_YET"),
+        ("SELECT s, array_agg(DISTINCT ROW(i, k)) AS x FROM t GROUP BY s", "NOT_YET"),
+        ("SELECT s, array_agg(ROW(a, k)) AS x FROM t GROUP BY s", "TYPE_CLASH"),
         ("SELECT k FROM t, UNNEST(m) WITH ORDINALITY AS e (x, y, n)", "NON_DETERMINISTIC"),
         ("SELECT k FROM t, UNNEST(r) AS e (x)", "WRONG_ARGUMENTS"),
         ("SELECT a[0] AS x FROM t", "WRONG_ARGUMENTS"),
@@ -463,6 +488,65 @@ def test_a_shape_without_one_meaning_is_refused(select: str, condition: str) -> 
             "SELECT k, x, y FROM t, unnest(a) AS e (x) LEFT JOIN unnest(b) AS f (y) ON true",
         ),
         ("postgres", "SELECT k, unnest(a) AS x FROM t", "SELECT k, unnest(a) FROM t"),
+        (
+            "spark",
+            "SELECT k, n, x FROM t LATERAL VIEW OUTER posexplode(a) e AS n, x",
+            "SELECT k, n, x FROM t LEFT JOIN LATERAL (SELECT unnest(a) AS x,"
+            " unnest(range(len(a))) AS n) ON true",
+        ),
+        (
+            "spark",
+            "SELECT k, x, y FROM t LATERAL VIEW inline(r) e AS x, y",
+            "SELECT k, e.p, e.q FROM (SELECT k, unnest(r) AS e FROM t)",
+        ),
+        *(
+            (
+                "postgres",
+                f"SELECT k, g FROM u, generate_series({given}) AS g",
+                f"SELECT k, unnest(generate_series({given})) FROM u",
+            )
+            for given in ("1, n", "n, 2", "1, n, 2", "3, n, -1", "-1, 1")
+        ),
+        (
+            "postgres",
+            "SELECT k, x FROM u, generate_series(1, n) AS g (x)",
+            "SELECT k, unnest(generate_series(1, n)) FROM u",
+        ),
+        ("duckdb", "SELECT k, range FROM u, range(n)", "SELECT k, unnest(range(n)) FROM u"),
+        ("postgres", "SELECT k, unnest FROM t, unnest(a)", "SELECT k, unnest(a) FROM t"),
+        ("postgres", "SELECT unnest.unnest AS x FROM t, unnest(a)", "SELECT unnest(a) FROM t"),
+        *(
+            (dialect, select, plain)
+            for dialect in ("risingwave", "duckdb")
+            for select, plain in (
+                (
+                    "SELECT s, first_value(k ORDER BY i DESC NULLS LAST, k) AS x,"
+                    " last_value(i ORDER BY k) FILTER (WHERE k < 3) AS y FROM t GROUP BY s",
+                    "SELECT s, first(k ORDER BY i DESC NULLS LAST, k),"
+                    " last(i ORDER BY k) FILTER (WHERE k < 3) FROM t GROUP BY s",
+                ),
+                (
+                    "SELECT sum(i ORDER BY k) AS x, count(DISTINCT i ORDER BY i) AS y FROM t",
+                    "SELECT sum(i), count(DISTINCT i) FROM t",
+                ),
+            )
+        ),
+        (
+            "risingwave",
+            "SELECT approx_percentile(0.5, 0.01) WITHIN GROUP (ORDER BY k) AS x FROM t",
+            "SELECT 3e0",
+        ),
+        (
+            "materialize",
+            "SELECT s, max(k) AS x FROM t GROUP BY s OPTIONS (AGGREGATE INPUT GROUP SIZE = 10)",
+            "SELECT s, max(k) FROM t GROUP BY s",
+        ),
+        (
+            "materialize",
+            "SELECT s AS x FROM (SELECT DISTINCT ON (s) s, k FROM t OPTIONS (DISTINCT ON INPUT"
+            " GROUP SIZE = 10, LIMIT INPUT GROUP SIZE = 5) ORDER BY s, k LIMIT 2) AS q",
+            "SELECT * FROM (VALUES ('x'), ('y'))",
+        ),
         ("bigquery", "SELECT * EXCEPT (a, b, m, r) FROM t", "SELECT k, i, s FROM t"),
     ],
 )

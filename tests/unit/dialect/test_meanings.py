@@ -52,7 +52,7 @@ def test_what_fails_makes_a_bad_row(dialect: str, expression: str) -> None:
 @pytest.mark.parametrize(
     ("dialect", "expression", "message"),
     [
-        ("postgres", "i::numeric", "numeric without digits keeps those of each value"),
+        ("postgres", "x::numeric", "numeric without digits keeps those of each value"),
         ("postgres", "regexp_replace(s, 'a', 'b')", "regexp_replace without the flag 'g'"),
         ("duckdb", "regexp_replace(s, 'a', 'b')", "regexp_replace without the flag 'g'"),
         ("spark", "i | j & i", "&, ^ and | stand beside each other"),

@@ -87,14 +87,14 @@ def _no_initials(checked: Checked) -> None:
     for field in checked.view.fields:
         if len(field.name) == 1:
             message = f'column "{field.name}" says too little'
-            checked.report.add("UNNAMED_COLUMN", message, checked.statement, "give it a word")
+            checked.report.add("BAD_NAME", message, checked.statement, "give it a word")
 
 
 def test_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     query = "SELECT name AS n FROM people"
     assert bound(query)
     monkeypatch.setattr(bound_rules, "RULES", (*bound_rules.RULES, _no_initials))
-    assert refused(query) == "UNNAMED_COLUMN"
+    assert refused(query) == "BAD_NAME"
 
 
 def _entry(name: str, params: tuple[str, ...], result: exp.DataType, **rest: object) -> Function:

@@ -158,8 +158,8 @@ AGGREGATES: Table = {
     ),
     exp.ArrayAgg: _aggregate(
         "array_agg",
-        "comparable",
-        "Collects the values into an array, NULL included; after the order given, by value.",
+        "collected",
+        "Collects values or rows into an array, NULL included; after the order given, by value.",
         ("array_agg(price ORDER BY price DESC)", "[2.00, 1.50, 1.20]"),
         array_of,
         "Spark leaves NULL out and has no order; Headwater translates. Not before `OVER`.",

@@ -84,6 +84,10 @@ _COMPARABLE = ("boolean", "number", "text", "time", "clock", "uuid", "interval")
 KINDS: Mapping[str, Callable[[exp.DataType], bool]] = {
     "any": lambda kind: True,
     "comparable": lambda kind: t.family(kind) in _COMPARABLE,
+    "collected": lambda kind: (
+        KINDS["comparable"](kind)
+        or (kind.this is t.Type.STRUCT and all(map(KINDS["collected"], t.elements(kind))))
+    ),
     "number": lambda kind: t.family(kind) == "number",
     "integer": t.is_integer,
     "float": lambda kind: t.is_integer(kind) or t.is_float(kind),
@@ -120,6 +124,7 @@ argument, ``same`` to its type."""
 
 WANTED: Mapping[str, str] = {
     "comparable": "a number, text, boolean or time",
+    "collected": "a number, text, boolean or time, or a row of them",
     "number": "a number",
     "integer": "an integer",
     "float": "an integer or floating point number",
