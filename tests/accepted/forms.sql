@@ -15,6 +15,7 @@ SELECT id FROM t WHERE (f);
 SELECT id, CAST(a AS SMALLINT) AS c, CAST(a AS TINYINT) AS d FROM t;
 SELECT id, CAST(ts AS TIME) + INTERVAL '1' HOUR AS c, CAST(k AS TIME) - INTERVAL '1' HOUR AS d, hour(CAST(tz AS TIME)) AS h, minute(CAST(ts AS TIME)) AS m, second(CAST(ts AS TIME)) AS s FROM t;
 SELECT id, date_trunc('hour', CAST(ts AS TIME)) AS c, date_trunc('minute', CAST(ts AS TIME)) AS d, date_trunc('second', CAST(ts AS TIME)) AS e, date_diff('minute', CAST(ts AS TIME), TIME '12:00') AS m FROM t WHERE CAST(ts AS TIME) BETWEEN TIME '9:00' AND TIME '17:30:00';
+SELECT id, to_unixtime(ts - CAST(day AS TIMESTAMP)) AS c, to_unixtime(CAST(ts AS TIME)) AS d FROM t;
 SELECT id, CAST(k AS UUID) AS u, CAST(TRY_CAST(k AS UUID) AS VARCHAR) AS v FROM t;
 SELECT id, ts + (ts - CAST(day AS TIMESTAMP)) AS c, tz - a * INTERVAL '1' MINUTE AS d, extract(day FROM ts - CAST(day AS TIMESTAMP)) AS e FROM t WHERE CAST(ts AS TIME) - TIME '9:00' > INTERVAL '1' HOUR;
 SELECT k, extract(day FROM sum(ts - CAST(day AS TIMESTAMP))) AS c, extract(day FROM avg(ts - CAST(day AS TIMESTAMP))) AS d, max(CAST(ts AS TIME)) AS e FROM t GROUP BY k;
