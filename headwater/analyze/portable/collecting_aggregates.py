@@ -200,7 +200,8 @@ def _spark_list(node: exp.Expr, *conditions: exp.Expr) -> exp.Expr:
         conditions = (*conditions, _given(value))
     keys = {f"k{at}": item for at, item in enumerate(order.expressions)}
     own = next((name for name, item in keys.items() if item.this == value), "v")
-    row = _struct({own: value.copy()} | {name: item.this.copy() for name, item in keys.items()})
+    held = {name: item.this.copy() for name, item in keys.items()}
+    row = _struct(held if own in held else held | {own: value.copy()})
     item = _where(exp.and_(*conditions), row) if conditions else row
     rows = exp.ArrayAgg(this=exp.Distinct(expressions=[item]) if distinct else item)
     branches = " ".join(_comparison(name, item) for name, item in keys.items())
