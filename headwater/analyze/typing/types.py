@@ -190,7 +190,8 @@ def canonical(kind: exp.DataType) -> exp.DataType:
 def declared(kind: exp.DataType) -> exp.DataType:
     """Return the canonical form of a column's type: no text has a length, no integer is small.
 
-    Text is what the records say: that of a ``CHAR(n)`` is not filled with blanks.
+    Text is what the records say: that of a ``CHAR(n)`` is not filled with blanks, and that of JSON
+    is as it was written.
 
     Raises:
         TypeRefused: if Headwater does not keep such columns.
@@ -201,7 +202,7 @@ def declared(kind: exp.DataType) -> exp.DataType:
             each.set("this", Type.INT)
         elif _SPELLINGS.get(each.this, each.this) in (Type.VARCHAR, Type.TIME):
             each.set("expressions", [])
-        elif each.this is Type.CHAR:
+        elif each.this in (Type.CHAR, Type.JSON, Type.JSONB):
             each.set("this", Type.VARCHAR)
             each.set("expressions", [])
     return canonical(wide)

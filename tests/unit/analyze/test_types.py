@@ -76,6 +76,21 @@ def test_spellings(written: str, kept: str) -> None:
     assert t.sql_type(kind(written)) == kept
 
 
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("SMALLINT", "INTEGER"),
+        ("VARCHAR(3)", "VARCHAR"),
+        ("CHAR(3)", "VARCHAR"),
+        ("JSON", "VARCHAR"),
+        ("ARRAY(JSON)", "ARRAY(VARCHAR)"),
+        ("ROW(a JSON)", "ROW(a VARCHAR)"),
+    ],
+)
+def test_columns_hold_what_the_records_say(written: str, kept: str) -> None:
+    assert t.sql_type(t.declared(exp.DataType.build(written, dialect="trino"))) == kept
+
+
 @pytest.mark.parametrize("text", ["TINYINT", "CHAR(3)", "JSON", "ARRAY(JSON)", "DECIMAL(50, 2)"])
 def test_refused_types_say_what_to_write(text: str) -> None:
     with pytest.raises(t.TypeRefused) as refused:
