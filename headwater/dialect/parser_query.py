@@ -193,6 +193,16 @@ class QueryParser(WindowParser):
             return self.fail("SYNTAX_ERROR", message, hint=hint, token=second)
         return super()._parse_primary()
 
+    def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
+        start = self._curr
+        found = super()._parse_bracket(this)
+        if start and start.token_type == TokenType.L_BRACE and isinstance(found, exp.Struct):
+            named = all(isinstance(each, exp.PropertyEQ) for each in found.expressions)
+            if this is not None or not named:
+                message = "these brackets are no row with named fields"
+                self.fail("SYNTAX_ERROR", message, hint="write {'x': a, 'y': b}", token=start)
+        return found
+
     def validate_expression(self, expression: E, args: list[Any] | None = None) -> E:
         """Check a node as sqlglot does, and note how many arguments a function was given.
 

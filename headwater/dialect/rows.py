@@ -27,10 +27,13 @@ def name_fields(statement: exp.Expr, dialect: str) -> None:
     Raises:
         DialectError: TYPE_CLASH, a cast names another number of fields.
     """
-    prefix, first = ("f", 1) if MEANT_AS.get(dialect, dialect) == "postgres" else ("field", 0)
+    meant = MEANT_AS.get(dialect, dialect)
+    prefix, first = ("f", 1) if meant == "postgres" else ("field", 0)
     stack = [statement]
     while stack:
-        node = _row_of(stack.pop())
+        node = stack.pop()
+        if meant != "spark":  # there, the names of columns are those of fields: struct(a, b)
+            node = _row_of(node)
         if isinstance(node, exp.Struct):
             _name_unnamed(node, prefix, first)
         if type(node) is exp.Cast and node.to.this is exp.DType.STRUCT:

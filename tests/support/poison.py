@@ -71,6 +71,7 @@ ROWS = (row(1, 0), row(2, 1), poison(), row(4, 0))
 _FAILING: Mapping[str, str] = {
     "any": "10 / z",
     "comparable": "10 / z",
+    "collected": "10 / z",
     "number": "10 / z",
     "summable": "10 / z",
     "integer": "10 / z",
