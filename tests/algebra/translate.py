@@ -17,6 +17,7 @@ from headwater.analyze.portable.rewrites import portable
 MACROS = (
     "CREATE MACRO unix_micros(x) AS epoch_us(x)",
     "CREATE MACRO timestamp_micros(x) AS make_timestamptz(x)",
+    "CREATE MACRO raise_error(x) AS error(x)",
     "CREATE MACRO pmod(a, b) AS ((a % b) + b) % b",
     "CREATE MACRO to_wall(x, zone) AS timezone('UTC', timezone(zone, x))",
     "CREATE MACRO from_wall(x, zone) AS timezone(zone, timezone('UTC', x))",
