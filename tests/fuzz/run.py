@@ -181,7 +181,8 @@ class Batch:
     def _newest(self) -> list[Row]:
         """What the changes so far leave in the keyed table."""
         held: dict[object, Row] = {}
-        for _, key, *rest, change, _, _ in sorted(self.changes.rows, key=lambda row: row[-2:]):
+        rows = (row[1:-1] for row in self.changes.rows)  # without the epoch and the arrival
+        for key, *rest, change, _, _ in sorted(rows, key=lambda row: row[-2:]):
             held.pop(key, None)
             if change == UPSERTED:
                 held[key] = (key, *rest)
