@@ -29,7 +29,7 @@ from headwater.analyze.query_parts import (
     relations,
 )
 from headwater.analyze.time.versions import UNTIL
-from headwater.dialect.syntax import PatternRows
+from headwater.dialect.syntax import PatternRows, RecursiveRows
 from headwater.plan.full_program import RecursiveStep
 from headwater.plan.reasons import reason, refuse_ordinary, shown
 from headwater.plan.rules.computed import heads
@@ -103,6 +103,8 @@ class CombinedRows:
 
     def recursions(self) -> tuple[RecursiveStep, ...]:
         """Return the tables of recursive rows that the queries of :meth:`guard` read."""
+        if self._query.find(RecursiveRows) is None:
+            return ()
         return self._rendered(self._query)[1]
 
     def _rows(self, select: exp.Select, causes: list[tuple[exp.Expr, str]]) -> str:

@@ -70,13 +70,11 @@ def _inline(clause: exp.With, budget: list[int], report: Diagnostics) -> None:
 
 def _refuse_clauses(clause: exp.With, report: Diagnostics) -> None:
     """Refuse clauses behind a recursive query that nothing runs yet."""
-    for key, words in (("search", "SEARCH"), ("cycle", "CYCLE")):
-        if node := clause.args.get(key):
-            kind = str(node.args.get("kind") or words).split()[0]
-            words = "CYCLE" if kind == "CYCLE" else words
-            hint = "remove it: UNION ends at rows that are there already, a path shows the order"
-            report.not_yet(f"{words} behind WITH RECURSIVE", clause.expressions[-1], hint)
-            raise _Refused
+    if found := clause.args.get("search"):  # the first clause behind it, of either kind
+        words = "CYCLE" if found.args.get("kind") == "CYCLE" else "SEARCH"
+        hint = "remove it: UNION ends at rows that are there already, a path shows the order"
+        report.not_yet(f"{words} behind WITH RECURSIVE", clause.expressions[-1], hint)
+        raise _Refused
     for cte in clause.expressions:
         if cte.args.get("key_expressions"):
             hint = "aggregate in the query that reads the recursion"

@@ -18,7 +18,7 @@ from headwater.analyze.query_parts import is_aggregate, is_distinct
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
-COMPARABLE = ("boolean", "number", "text", "binary", "time", "clock", "uuid")
+COMPARABLE = (*t.SCALARS, "binary")
 """Families of types whose values every engine orders alike."""
 _WITHOUT_VALUES = ("null", "unknown")
 

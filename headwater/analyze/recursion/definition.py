@@ -8,6 +8,7 @@ In: the expression as parsed, without references to others. Out: a
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import chain, count
 
 from sqlglot import exp
 
@@ -73,7 +74,8 @@ def recursive_rows(
     mention = _mention(cte, union, report) if union is not None else None
     if union is None or mention is None:
         return None
-    name = next(each for each in _names(cte.alias) if each not in taken)
+    numbered = (f"{cte.alias}_{number}" for number in count(2))
+    name = next(each for each in chain([cte.alias], numbered) if each not in taken)
     alias = mention.args.get("alias") or exp.TableAlias(this=mention.this.copy())
     working = WorkingTable(this=name, alias=alias.copy())
     working.meta.update(mention.this.meta)
@@ -125,10 +127,6 @@ def _mention(cte: exp.CTE, union: exp.Union, report: Diagnostics) -> exp.Table |
     else:
         return first
     return None
-
-
-def _names(name: str) -> list[str]:
-    return [name, *(f"{name}_{number}" for number in range(2, 1000))]
 
 
 def _unwrapped(query: exp.Expr) -> exp.Expr:

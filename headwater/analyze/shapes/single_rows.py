@@ -28,7 +28,6 @@ from headwater.analyze.typing.functions.arrays import SCALAR_SUBQUERY
 from headwater.dialect.parser import Headwater
 from headwater.dialect.syntax import SHOWN
 
-_COMPARABLE = ("boolean", "number", "text", "time", "clock", "uuid")
 _GREATEST = "max(_1)"
 _ALONE = "CASE WHEN count(*) > 1 THEN ARRAY[max(_1), max(_1)] ELSE ARRAY[max(_1)] END"
 
@@ -46,7 +45,7 @@ def aggregate_single_row(found: exp.Query, catalog: Catalog) -> exp.Query:
         return found
     output = query.selects[0]
     fails = any(map(fails_on_ordinary_data, output.walk()))
-    if t.family(type_of(output.unalias())) not in _COMPARABLE or fails:
+    if t.family(type_of(output.unalias())) not in t.SCALARS or fails:
         return found  # of a group, what fails would be NULL, not a bad row
     if _is_first(query) or _is_one_group(query):
         _around(query, _GREATEST)

@@ -66,6 +66,9 @@ NAMES: dict[exp.DType, Names] = {
     Type.INTERVAL: Names("INTERVAL", "BIGINT", "long", "BIGINT", "BIGINT", "interval"),
 }
 
+SCALARS = ("boolean", "number", "text", "time", "clock", "uuid")
+"""Families of types whose values have no parts, and one order in every engine."""
+
 _SPELLINGS = {
     Type.TEXT: Type.VARCHAR,
     Type.TIMESTAMP: Type.TIMESTAMPNTZ,
@@ -76,7 +79,7 @@ _REFUSED = {
     Type.TINYINT: "write INTEGER: Iceberg has no smaller integer",
     Type.SMALLINT: "write INTEGER: Iceberg has no smaller integer",
     Type.CHAR: "write VARCHAR(n): a CHAR(n) is filled with blanks, which engines compare otherwise",
-    Type.JSON: "write VARCHAR and read it with json_extract_scalar",
+    **dict.fromkeys((Type.JSON, Type.JSONB), "write VARCHAR and read it with json_extract_scalar"),
     Type.INTERVAL: "write INTERVAL '10' MINUTE, or keep the seconds as a BIGINT",
 }
 
@@ -173,7 +176,8 @@ def canonical(kind: exp.DataType) -> exp.DataType:
         return _canonical_nested(kind)
     name = str(kind.sql("trino"))
     if this not in NAMES or this in _REFUSED:
-        hint = _REFUSED.get(kind.this, f"types are: {', '.join(n.sql for n in NAMES.values())}")
+        known = ", ".join(names.sql for each, names in NAMES.items() if each not in _REFUSED)
+        hint = _REFUSED.get(kind.this, f"types are: {known}")
         raise TypeRefused(f"type {name} is not supported", hint)
     sizes = [int(size.name) for size in kind.expressions]
     if this is Type.DECIMAL:

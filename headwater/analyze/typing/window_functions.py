@@ -57,7 +57,7 @@ _OF_TIES: tuple[type[exp.Expr], ...] = (exp.RowNumber, exp.Ntile, *VALUES)
 _OF_SEVERAL = ("joins", "laterals", "group", "distinct")
 """Parts of a SELECT whose rows are not rows of FROM, or not once each."""
 _IN_WINDOWS = (exp.Order, exp.Ordered, exp.WindowSpec, exp.Where)
-_WHOLE = ("boolean", "number", "text", "time", "clock", "uuid", "binary", "unknown")
+_WHOLE = (*t.SCALARS, "binary", "unknown")
 """Families of types whose values have no parts."""
 
 

@@ -79,11 +79,9 @@ EVERYWHERE = ("spark", "duckdb", "postgres", "snowflake", "bigquery")
 
 Table = Mapping[type[exp.Expr], Function]
 
-_COMPARABLE = ("boolean", "number", "text", "time", "clock", "uuid", "interval")
-
 KINDS: Mapping[str, Callable[[exp.DataType], bool]] = {
     "any": lambda kind: True,
-    "comparable": lambda kind: t.family(kind) in _COMPARABLE,
+    "comparable": lambda kind: t.family(kind) in (*t.SCALARS, "interval"),
     "collected": lambda kind: (
         KINDS["comparable"](kind)
         or (kind.this is t.Type.STRUCT and all(map(KINDS["collected"], t.elements(kind))))
