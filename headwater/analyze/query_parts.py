@@ -52,6 +52,11 @@ def relations(select: exp.Select) -> list[exp.Expr]:
     return first + [join.this for join in select.args.get("joins") or []]
 
 
+def has_constants(query: exp.Query) -> bool:
+    """Return whether a part of a query reads nothing, so that its rows never change."""
+    return any(not relations(select) for select in query.find_all(exp.Select))
+
+
 def unused_alias(query: exp.Expr, name: str) -> str:
     """Return a name that no relation of a bound query has.
 

@@ -156,7 +156,7 @@ class BadRowFilter:
             if bad.input in spans and not inputs[bad.input].corrected
             if inputs[bad.input].rows_added(spans[bad.input])
         ]
-        if spans and kind == QUARANTINED:
+        if (spans or not inputs) and kind == QUARANTINED:
             queries += self._new(session, inputs, cut)
         if not queries:
             yield Bad({kind: 0, **whole} if self._plan.program.moves else whole)

@@ -379,7 +379,9 @@ def _is_made_of_several(item: exp.Expr) -> bool:
         return True
     if not isinstance(item, exp.Subquery):
         return isinstance(item, PatternRows)
-    return not is_union_all(item.this) or any(map(is_stateful, item.find_all(exp.Select)))
+    inside = item.find_all(exp.Select)
+    several = any(is_stateful(each) or not relations(each) for each in inside)
+    return several or not is_union_all(item.this)
 
 
 def _plain(condition: exp.Expr) -> str:

@@ -23,7 +23,7 @@ def decide(facts: Facts) -> Decision:
     forced = facts.view.options.get("engine", "")
     others = []
     for rule in registry.RULES:
-        if facts.recursive and rule.engine is not Engine.FULL:
+        if (facts.recursive or facts.constant) and rule.engine is not Engine.FULL:
             continue
         if (reason := rule.applies(facts)) is None:
             continue

@@ -83,7 +83,7 @@ SELECT u.x, t.id FROM t CROSS JOIN UNNEST(t.xs) AS u(x) FULL JOIN b ON t.id = b.
 SELECT e.p, e.q, t.id, e.x FROM t CROSS JOIN UNNEST(m, xs) AS e(p, q, x);
 --: AMBIGUOUS_COLUMN
 SELECT e.p FROM t CROSS JOIN UNNEST(m) AS e(p, x) WHERE x > 3;
---: NO_INPUT
+--: ok
 SELECT id FROM t WHERE k IN (SELECT u.x FROM UNNEST(split('a,b', ',')) AS u(x));
 SELECT q.x FROM (SELECT u.x FROM UNNEST(split('a,b', ',')) AS u(x)) q;
 SELECT q.x, t.id FROM (SELECT u.x FROM UNNEST(split('a,b', ',')) AS u(x)) q JOIN t ON t.k = q.x;
@@ -95,7 +95,7 @@ SELECT id FROM t WHERE EXISTS (SELECT 1 FROM b CROSS JOIN UNNEST(t.xs) AS u(x) W
 SELECT id, l.n FROM t CROSS JOIN LATERAL (SELECT count(*) AS n FROM UNNEST(t.xs) AS u(x)) AS l;
 --: UNKNOWN_TABLE, NOT_YET
 SELECT id, l.n FROM t CROSS JOIN LATERAL (SELECT u.x AS n FROM UNNEST(t.xs) AS u(x)) AS l;
---: NOT_YET
+--: ok
 SELECT u.x, t.id FROM UNNEST(split('a,b', ',')) AS u(x) LEFT JOIN t ON t.k = u.x;
 
 -- Frames
@@ -288,14 +288,14 @@ SELECT t.id, q FROM (VALUES (1, 'a'), (2, NULL)) AS w(p, q) JOIN t ON t.id = w.p
 SELECT t.id, w._col0 FROM t, (VALUES 1, 2) AS w;
 SELECT id, q, b.v FROM t LEFT JOIN (VALUES (1, 'a')) AS w(id, q) USING (id) JOIN b USING (id);
 WITH w (p, q) AS (VALUES (1, 'a'), (2, 'b')) SELECT t.id, w.q FROM t JOIN w ON t.id = w.p JOIN w AS x ON x.q = w.q;
---: NO_INPUT
+--: ok
 SELECT u.x FROM UNNEST(ARRAY[1,2]) AS u(x);
 SELECT w.p FROM (VALUES (1, 'a')) AS w(p, q);
 --: AMBIGUOUS_COLUMN
 SELECT t.id FROM t JOIN (VALUES (1, 'a')) AS w(id, q) ON id = 1;
 --: WRONG_ARGUMENTS
 SELECT t.id FROM t JOIN (VALUES (1, 'a'), (2)) AS w(p, q) ON t.id = w.p;
---: NO_INPUT
+--: ok
 VALUES (1, 2);
 SELECT 1 AS x;
 --: ok
@@ -399,3 +399,26 @@ SELECT s.id FROM (WITH RECURSIVE r AS (SELECT NULL AS id, v FROM b UNION SELECT 
 WITH MUTUALLY RECURSIVE r (x BIGINT) AS (SELECT id FROM b UNION SELECT c.v FROM r JOIN c ON c.id = r.x) SELECT x FROM r;
 --: INVALID_RECURSION
 WITH RECURSIVE r AS (SELECT id, v FROM b UNION ALL SELECT c.id, max(r.v) FROM r JOIN c ON c.v = r.id GROUP BY c.id) SELECT * FROM r;
+
+-- Constant rows
+--: ok
+SELECT id, k FROM t UNION ALL SELECT NULL, 'b';
+SELECT id, k FROM t UNION SELECT 1, 'b' EXCEPT SELECT 2, 'c';
+SELECT 1 AS id, 'b' AS k EXCEPT SELECT id, k FROM t;
+SELECT id, k FROM t WHERE id NOT IN (SELECT 1 UNION SELECT v FROM b) AND EXISTS (SELECT 1 AS x WHERE 1 = 2);
+SELECT count(*) AS n;
+SELECT 1 AS x GROUP BY 1 HAVING count(*) > 0;
+SELECT x, count(*) AS n, sum(x) OVER (ORDER BY x) AS s FROM (SELECT 1 AS x UNION ALL SELECT 2) AS w(x) GROUP BY x ORDER BY x LIMIT 1;
+SELECT a.x, b.y, 10 / (b.y - 2) AS z FROM (SELECT 1 AS x) a LEFT JOIN (SELECT 2 AS y) b ON a.x = b.y;
+SELECT a.x, t.id, b.v FROM (SELECT 1 AS x) a LEFT JOIN t ON a.x = t.id FULL JOIN b ON b.id = t.id;
+SELECT (SELECT max(v) FROM t) AS m, (SELECT k FROM b WHERE id = 1) AS o;
+SELECT u.x, count(t.id) AS n FROM UNNEST(sequence(1, 10)) AS u(x) LEFT JOIN t ON t.v = u.x GROUP BY u.x;
+SELECT window_start, count(*) AS n FROM TUMBLE(z, ts, INTERVAL '1' MINUTE) GROUP BY window_start UNION ALL SELECT TIMESTAMP '2024-01-01 00:00:00', 0;
+WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 10) SELECT n FROM r;
+--: NO_INPUT
+SELECT *;
+--: UNKNOWN_COLUMN
+SELECT x;
+--: NOT_YET
+SELECT id FROM z WHERE ts > watermark() - INTERVAL '1' HOUR UNION ALL SELECT 1;
+SELECT id FROM t UNION ALL SELECT 1 EMIT ON WINDOW CLOSE;

@@ -215,6 +215,30 @@ def _combined(rnd: Draw, depth: int) -> Query:
     return Query(text, kinds)
 
 
+def with_constants(rnd: Draw) -> Query:
+    """Return a random query beside rows that no table brings.
+
+    Args:
+        rnd: the generator, and what there is to read.
+    """
+    rows = _select(rnd, 1, tuple(_kind(rnd) for _ in range(rnd.randint(1, 2))))
+    columns = [Column(f"c{at}", kind) for at, kind in enumerate(rows.kinds)]
+    values = [literal(kind) if rnd.random() < 0.8 else "NULL" for kind in rows.kinds]
+    where = " WHERE 1 = 2" if rnd.random() < 0.1 else ""
+    constant = f"SELECT {_named(values)}{where}"
+    if rnd.random() < 0.5:
+        word = rnd.choice(("UNION ALL", *SET_OPERATIONS))
+        sides = [_bracketed(rows.text), constant]
+        rnd.shuffle(sides)
+        return Query(f" {word} ".join(sides), rows.kinds)
+    key = rnd.choice(columns)
+    given = f"UNNEST(ARRAY[{literal(key.kind)}, CAST(NULL AS {KINDS[key.kind].type})]) AS u(x)"
+    items = _named(["count(*) OVER ()", *(f"q.{each.text}" for each in columns)])
+    on = f"u.x = q.{key.text}"
+    text = f"SELECT {items} FROM {given} LEFT JOIN ({rows.text}) q ON {on}"
+    return Query(text, ("number", *rows.kinds))
+
+
 def _bracketed(text: str) -> str:
     return f"({text})" if any(f" {word} " in text for word in _ENDINGS) else text
 

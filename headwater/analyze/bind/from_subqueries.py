@@ -35,27 +35,26 @@ COMMA = "comma"
 
 
 def table_first(select: exp.Select, report: Diagnostics) -> None:
-    """Let FROM begin with a table if it begins with UNNEST of constants, in place."""
+    """Let FROM begin with a table, or with one row, if it begins with UNNEST, in place."""
     source, joins = select.args.get("from_"), select.args.get("joins") or []
     if source is None or not isinstance(source.this, exp.Unnest) or report.errors:
         return
+    first = exp.Join(this=source.this, kind="CROSS")
     at = next((n for n, join in enumerate(joins) if not isinstance(join.this, exp.Unnest)), None)
-    if at is None:
-        hint = "unnest for each row of a table: FROM name CROSS JOIN UNNEST(…) AS u(x)"
-        report.add("NO_INPUT", "the query reads no table", source.this, hint)
-    elif joins[at].side or optional_before(select):
-        hint = "begin FROM with the table"
-        report.not_yet("an outer join behind UNNEST at the beginning of FROM", source.this, hint)
-    else:
-        first = exp.Join(this=source.this, kind="CROSS")
-        select.set("from_", exp.From(this=joins[at].this))
-        select.set("joins", [first, *joins[:at], *joins[at + 1 :]])
-        terms = conjuncts(joins[at].args.get("on"))
-        if where := select.args.get("where"):
-            terms += conjuncts(where.this)
-        if terms:
-            select.set("where", exp.Where(this=conjunction(terms)))
-            select.args["where"].type = t.BOOLEAN
+    if at is None or joins[at].side or optional_before(select):
+        row = exp.Select(expressions=[named(exp.true(), "c1")])
+        one = row.subquery(unused_alias(select, "_row"), copy=False)
+        select.set("from_", exp.From(this=one))
+        select.set("joins", [first, *joins])
+        return
+    select.set("from_", exp.From(this=joins[at].this))
+    select.set("joins", [first, *joins[:at], *joins[at + 1 :]])
+    terms = conjuncts(joins[at].args.get("on"))
+    if where := select.args.get("where"):
+        terms += conjuncts(where.this)
+    if terms:
+        select.set("where", exp.Where(this=conjunction(terms)))
+        select.args["where"].type = t.BOOLEAN
 
 
 def group_by_commas(select: exp.Select, report: Diagnostics) -> None:

@@ -28,6 +28,9 @@ def expand_stars(select: exp.Select, relations: Sequence[Relation], report: Diag
     items: list[exp.Expr] = []
     for item in select.expressions:
         if isinstance(item, exp.Star):
+            if not relations:
+                hint = "name a table to show the columns of: SELECT * FROM name"
+                report.add("NO_INPUT", "* stands for the columns of FROM", item, hint)
             items += _listed(item, _columns_of(relations), report)
         elif row := _row_of_star(item, relations):
             items += _fields_of_row(row, relations, report)

@@ -21,7 +21,7 @@ from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
 from headwater.analyze.patterns.from_item import pattern_rows
 from headwater.analyze.query_parts import union_branches
-from headwater.analyze.recursion.from_item import bind_recursive_rows, is_anchor, working_relation
+from headwater.analyze.recursion.from_item import bind_recursive_rows, working_relation
 from headwater.analyze.shapes.unnesting import make_plain, unnested_columns
 from headwater.analyze.shapes.using import natural_columns, share_columns
 from headwater.analyze.shapes.value_lists import unnested, values_of
@@ -73,11 +73,7 @@ class RelationBinder:
     def bind(self, select: exp.Select) -> list[Relation]:
         """Bind FROM and the joins of a SELECT and return its relations in order."""
         source = select.args.get("from_")
-        if source is None and is_anchor(select):
-            return []
         if source is None:
-            hint = "a view reads at least one table: SELECT … FROM name"
-            self.report.add("NO_INPUT", "the query reads nothing", select, hint)
             return []
         if match := select.args.get("match"):
             self._matches(select, match)

@@ -88,14 +88,6 @@ def _with_step(
     return fields
 
 
-def is_anchor(select: exp.Select) -> bool:
-    """Return whether a SELECT is one of an anchor, which needs no table: ``SELECT 1 AS id``."""
-    node: exp.Expr = select
-    while isinstance(node.parent, (exp.SetOperation, exp.Subquery)):
-        node = node.parent
-    return isinstance(node.parent, RecursiveRows)
-
-
 def _named(
     node: RecursiveRows, fields: Sequence[Field], report: Diagnostics
 ) -> tuple[Field, ...] | None:

@@ -20,12 +20,12 @@ from headwater.analyze.query_parts import (
     selects,
     union_branches,
 )
-from headwater.analyze.recursion.rules import recursive_queries
 from headwater.analyze.rules.changelog import ChangelogModes, effective_emit
 from headwater.analyze.rules.contract import Checked
 from headwater.analyze.rules.delta_limits import delta_views
 from headwater.analyze.rules.keys import inferred_key
 from headwater.analyze.rules.map_values import comparable_maps, rows_in_subqueries
+from headwater.analyze.rules.recomputed import recomputed_queries
 from headwater.analyze.rules.row_patterns import row_patterns
 from headwater.analyze.time.finality import Finality, relation_times
 from headwater.analyze.time.joins import JoinTimes, join_times
@@ -99,7 +99,7 @@ def joins_bounded_in_time(checked: Checked) -> None:
     """Refuse joins of streams that compare no event times on both ends; tables may do without."""
     emit = effective_emit(checked.view, checked.catalog)
     if checked.view.query.find(syntax.RecursiveRows):
-        return  # recursive_queries says what it cannot be over
+        return  # recomputed_queries says what it cannot be over
     if emit is Emit.CHANGES and all(source.kept for source in _sources(checked)):
         return
     for select in selects(checked.view.query):
@@ -133,7 +133,7 @@ def final_rows(checked: Checked) -> None:
     if view.emit is not Emit.ON_WINDOW_CLOSE or view.options.get("engine") == "full":
         return
     if view.query.find(syntax.PatternRows, syntax.RecursiveRows):
-        return  # row_patterns and recursive_queries say it
+        return  # row_patterns and recomputed_queries say it
     if not all(source.kept for source in _sources(checked)):
         return
     if any(modes.named(name) is not ChangelogMode.APPEND for name in view.inputs):
@@ -247,7 +247,7 @@ RULES: tuple[Rule, ...] = (
     partition_columns,
     declared_key,
     row_patterns,
-    recursive_queries,
+    recomputed_queries,
     joins_bounded_in_time,
     final_rows,
     closing_windows,

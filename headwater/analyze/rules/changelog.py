@@ -11,6 +11,7 @@ from sqlglot import exp
 from headwater.analyze.bind.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
 from headwater.analyze.query_parts import (
+    has_constants,
     is_aggregate,
     is_distinct,
     is_stateful,
@@ -71,6 +72,8 @@ class ChangelogModes:
     def _view(self, view: View) -> ChangelogMode:
         if view.options.get("engine") == "full" or view.changes:
             return UPSERT
+        if view.inputs and has_constants(view.query):
+            return RETRACT  # computed anew
         emit = effective_emit(view, self.catalog)
         if emit is Emit.ON_WINDOW_CLOSE and {self.named(name) for name in view.inputs} <= {APPEND}:
             return APPEND  # a row that is final stays, whatever the query does inside

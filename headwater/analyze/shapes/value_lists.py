@@ -85,7 +85,7 @@ def unnested(
         report.not_yet(message, rows[0][0], f"make it a table: the maximum is {_MOST}")
     elif join is not None and join.side in ("RIGHT", "FULL"):
         message = f"{join.side} JOIN (VALUES …)"
-        report.not_yet(message, rows[0][0], "begin FROM with VALUES, or make it a table")
+        report.not_yet(message, rows[0][0], "begin FROM with VALUES, or make it a view of its own")
     if message:
         return None
     condition = _condition(join, alias)

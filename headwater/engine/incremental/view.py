@@ -135,6 +135,8 @@ class IncrementalView:
             pins: the newest snapshots of inputs that nobody else writes.
             ends: those that tables of others had some time ago; further names are ignored.
         """
+        if self._last is None and not self._inputs:
+            return False
         cut = self._last.cut_to if self._last else self._empty_at
         return cut.keys() == self._inputs.keys() and all(
             cut[name] == str(pins[name])

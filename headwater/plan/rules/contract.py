@@ -14,7 +14,7 @@ from enum import StrEnum
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
-from headwater.analyze.query_parts import is_distinct
+from headwater.analyze.query_parts import has_constants, is_distinct
 from headwater.analyze.rules.keys import missing_keys
 from headwater.analyze.time.recent import Age
 from headwater.analyze.time.settling import Settled, Unsettled
@@ -90,6 +90,11 @@ class Facts:
     def recursive(self) -> bool:
         """Whether rows depend on others by any number of steps, so that no change is local."""
         return self.view.query.find(RecursiveRows) is not None
+
+    @property
+    def constant(self) -> bool:
+        """Whether a part of the query reads no table, so that its rows never change."""
+        return has_constants(self.view.query)
 
     @property
     def streams(self) -> bool:

@@ -6,6 +6,7 @@ from headwater.plan.rules import (
     affected_keys,
     append,
     closed_time,
+    constant_rows,
     fold,
     full,
     newest,
@@ -19,6 +20,7 @@ from headwater.plan.rules.contract import Rule
 RULES: tuple[Rule, ...] = (
     full.RULE,
     recursion.RULE,
+    constant_rows.RULE,
     append.LINEAR,
     closed_time.RULE,
     streaming.LINEAR,

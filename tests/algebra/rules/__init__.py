@@ -33,6 +33,7 @@ RULES: dict[str, Rule] = {
         first_rows.RULE,
         units.RULE,
         full.RULE,
+        full.CONSTANT,
         late.RULE,
         recent.RULE,
         bad_rows.RULE,

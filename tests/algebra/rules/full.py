@@ -1,10 +1,10 @@
-"""Rule 5: any query, run again over its whole inputs."""
+"""Rule 5: any query, or one beside constant rows, run again over its whole inputs."""
 
 from __future__ import annotations
 
 import pytest
 
-from headwater.plan.rules import full
+from headwater.plan.rules import constant_rows, full
 from tests.algebra.query import trials
 from tests.algebra.rule import Rule
 from tests.fuzz import queries
@@ -24,6 +24,14 @@ RULE = Rule(
     "full",
     (full.RULE,),
     trials("full", lambda rnd: queries.query(rnd, 1), "WITH (engine = 'full')"),
+    _only_the_change,
+    cases=4,
+)
+
+CONSTANT = Rule(
+    "constant rows",
+    (constant_rows.RULE,),
+    trials("constant rows", queries.with_constants, ""),
     _only_the_change,
     cases=4,
 )

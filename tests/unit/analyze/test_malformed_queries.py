@@ -65,7 +65,7 @@ def test_a_mistake_in_a_query_is_no_internal_error(dialect: str) -> None:
     ("query", "condition"),
     [
         ("SELECT flight FROM landings WHERE EXISTS (SELECT * FROM nope)", "UNKNOWN_TABLE"),
-        ("SELECT x FROM (SELECT 1 AS x UNION SELECT 2 AS x) AS q GROUP BY x", "NO_INPUT"),
+        ("SELECT *", "NO_INPUT"),
     ],
 )
 def test_the_mistake_is_named(query: str, condition: str) -> None:
