@@ -22,6 +22,8 @@ INSTALL := $(BIN)/python -m headwater.machine.pip_install
 # the jars of pyspark's wheel once more.
 FASTER := --no-compile --config-settings=--build-option=--compression=stored
 PYTEST := $(BIN)/python -m pytest
+# Containers often forbid Python to keep what it compiled. Then each start compiles a thousand modules.
+unexport PYTHONDONTWRITEBYTECODE
 
 # One resolution for every Python and system that we support, so the locks hold markers.
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11.0 --generate-hashes \
