@@ -18,7 +18,7 @@ from headwater.analyze.bind.from_subqueries import COMMA
 from headwater.analyze.bind.lateral import flatten
 from headwater.analyze.bind.scope import Relation, as_fields, is_beyond, knows, resolve
 from headwater.analyze.bind.windowing import window_fields
-from headwater.analyze.correlated.attempts import Attempt
+from headwater.analyze.correlated.attempts import BindingAttempt
 from headwater.analyze.correlated.domain import NoDomain
 from headwater.analyze.correlated.laterals import join_values, lateral_query
 from headwater.analyze.correlated.outer import domain_of, from_items, mark_columns
@@ -131,7 +131,7 @@ class RelationBinder:
         """Bind LATERAL as plain joins, or else as one with all values of what it reads."""
         alias = join.this.alias or f"_q{len(self.relations) + 1}"
         mark_columns(join.this, self.binder.number)
-        kept, attempt = join.copy(), Attempt(self.binder, [*self.relations])
+        kept, attempt = join.copy(), BindingAttempt(self.binder, [*self.relations])
         if attempt.holds(lambda: self._flatten(join, alias)):
             if isinstance(join.this, exp.Lateral):  # its columns are computed
                 join.pop()

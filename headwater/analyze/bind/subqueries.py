@@ -13,7 +13,7 @@ from contextlib import suppress
 from sqlglot import exp
 
 from headwater.analyze.bind.scope import Relation
-from headwater.analyze.correlated.attempts import Attempt, Binder, Place
+from headwater.analyze.correlated.attempts import BindingAttempt, SubqueryBinder, SubqueryPlace
 from headwater.analyze.correlated.domain import NoDomain
 from headwater.analyze.correlated.outer import domain_of, mark_columns
 from headwater.analyze.correlated.predicates import is_single, over_values, plainer
@@ -90,7 +90,7 @@ def bind_predicates(
     select: exp.Select,
     around: Sequence[Relation],
     written: Sequence[exp.Expr],
-    binder: Binder,
+    binder: SubqueryBinder,
 ) -> None:
     """Bind the subqueries in the expressions of a SELECT, in place.
 
@@ -124,7 +124,7 @@ class _Predicate:
         keys: Sequence[exp.Expr] | None,
         around: Sequence[Relation],
         written: Sequence[exp.Expr],
-        binder: Binder,
+        binder: SubqueryBinder,
     ) -> None:
         self.found, self.keys, self.around = found, keys, around
         self.written, self.binder, self.report = written, binder, binder.report
@@ -134,8 +134,8 @@ class _Predicate:
         """Bind it as it is, or else one that says the same over the values of outer columns."""
         query = query_of(self.found)
         mark_columns(query, self.binder.number)
-        kept, place, single = query.copy(), Place(self.found), is_single(query)
-        attempt = Attempt(self.binder, self.around)
+        kept, place, single = query.copy(), SubqueryPlace(self.found), is_single(query)
+        attempt = BindingAttempt(self.binder, self.around)
         if attempt.holds(self._plain):
             return
         only_rows = isinstance(self.found, exp.Exists) and attempt.is_sound

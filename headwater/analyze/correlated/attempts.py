@@ -17,7 +17,7 @@ from headwater.analyze.diagnostics import Diagnostics
 from headwater.errors import SqlError
 
 
-class Binder(Protocol):
+class SubqueryBinder(Protocol):
     """What binds a subquery."""
 
     catalog: Catalog
@@ -31,10 +31,10 @@ class Binder(Protocol):
         """Bind a subquery, which may name columns of the SELECT around it."""
 
 
-class Attempt:
+class BindingAttempt:
     """Attempts to bind what stands among some relations."""
 
-    def __init__(self, binder: Binder, around: Sequence[Relation]) -> None:
+    def __init__(self, binder: SubqueryBinder, around: Sequence[Relation]) -> None:
         self.binder, self.around = binder, around
         self.tainted, self.errors = binder.tainted, len(binder.report.errors)
         self.first: tuple[bool, Sequence[SqlError]] | None = None
@@ -65,7 +65,7 @@ class Attempt:
             self.binder.report.put_back(error)
 
 
-class Place:
+class SubqueryPlace:
     """Where the query of IN, of EXISTS or of a scalar subquery stands."""
 
     def __init__(self, found: exp.Expr) -> None:

@@ -23,7 +23,6 @@ from sqlglot import exp
 from headwater.analyze.bind.scope import MARK, Relation
 from headwater.analyze.query_parts import aggregates, is_aggregate, relations, window_calls
 from headwater.analyze.shapes.first_rows import around, count, windowed_order
-from headwater.analyze.typing import types as t
 from headwater.dialect.syntax import MatchRecognize, RecursiveRows, WindowTable
 
 COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct)
@@ -51,9 +50,8 @@ class Key:
     nullable: bool
 
     def same(self, one: exp.Expr, other: exp.Expr) -> exp.Expr:
-        """Return the condition that two values of it are the same, also NULL or NaN."""
-        plain = not self.nullable and not t.is_float(self.type)
-        kind = exp.EQ if plain else exp.NullSafeEQ
+        """Return the condition that two values of it are the same, NULL or not."""
+        kind = exp.NullSafeEQ if self.nullable else exp.EQ
         return kind(this=one.copy(), expression=other.copy())
 
 
@@ -109,7 +107,19 @@ class Domain:
         select.set("distinct", exp.Distinct())
         return exp.Subquery(this=select, alias=exp.TableAlias(this=exp.to_identifier(alias)))
 
+    def _check_aggregates(self, select: exp.Select) -> None:
+        """An aggregate of nothing but columns of the query around is one of that query."""
+        for call in (
+            each
+            for root in [*select.expressions, select.args.get("having")]
+            for each in aggregates(root)
+        ):
+            columns = list(_whole(call).find_all(exp.Column))
+            if columns and all(map(self._is_marked, columns)):
+                raise NoDomain
+
     def _select(self, select: exp.Select) -> None:
+        self._check_aggregates(select)
         if any(map(select.args.get, ("limit", "offset"))) and select.args.get("distinct"):
             select = around(select)
         if is_aggregate(select) and not select.args.get("group"):
@@ -253,11 +263,16 @@ class Domain:
         select.replace(shown)
 
 
-def _take(call: exp.Expr, values: dict[exp.Expr, str], alias: str) -> None:
-    """Leave an aggregate to the groups, and read its value of them instead."""
-    counts = isinstance(call, COUNTS)
+def _whole(call: exp.Expr) -> exp.Expr:
+    """Return an aggregate with FILTER and WITHIN GROUP."""
     while isinstance(call.parent, (exp.Filter, exp.WithinGroup)):
         call = call.parent
+    return call
+
+
+def _take(call: exp.Expr, values: dict[exp.Expr, str], alias: str) -> None:
+    """Leave an aggregate to the groups, and read its value of them instead."""
+    counts, call = isinstance(call, COUNTS), _whole(call)
     name = values.setdefault(call.copy(), f"_v{len(values) + 1}")
     value: exp.Expr = exp.column(name, table=alias)
     call.replace(exp.func("coalesce", value, exp.Literal.number(0)) if counts else value)
@@ -270,7 +285,8 @@ def read_of(written: Sequence[exp.Expr], used: Sequence[Relation]) -> exp.Select
         written: FROM and the joins behind it, as parsed.
         used: the relations whose columns are needed.
     """
-    for part in written if len(used) == 1 else ():
+    optional = any(part.args.get("side") in ("RIGHT", "FULL") for part in written)
+    for part in written if len(used) == 1 and not optional else ():
         item = part.this
         plain = isinstance(item, (exp.Table, exp.Subquery)) and not item.args.get("version")
         inner = not any(map(part.args.get, ("side", "method")))

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from headwater.analyze.correlated.domain import Domain, Key, NoDomain, both
+from headwater.analyze.correlated.domain import Domain, Key, both
 from headwater.analyze.query_parts import is_aggregate
 from headwater.analyze.shapes.first_rows import count, windowed_order
 from headwater.analyze.typing import types as t
@@ -90,9 +90,7 @@ def over_values(
     return exp.Select(expressions=[shown], from_=exp.From(this=item), where=where)
 
 
-_ANY_VALUE: Mapping[str, str] = {
-    "boolean": "false",
-    "number": "0",
+_TEXTS: Mapping[str, str] = {
     "text": "",
     "clock": "00:00:00",
     "time": "2000-01-01",
@@ -116,6 +114,9 @@ def _compared(key: Key, alias: str, *, scalar: bool) -> list[exp.Expr]:
 
 def _some_value(kind: exp.DataType) -> exp.Expr:
     """Return a value of a type that is not NULL."""
-    if t.is_float(kind):  # NaN equals itself in some engines only
-        raise NoDomain
-    return exp.cast(exp.Literal.string(_ANY_VALUE[t.family(kind)]), kind.copy())
+    family = t.family(kind)
+    if family == "boolean":
+        return exp.false()
+    if family == "number":
+        return exp.cast(exp.Literal.number(0), kind.copy())
+    return exp.cast(exp.Literal.string(_TEXTS[family]), kind.copy())
