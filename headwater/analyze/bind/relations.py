@@ -151,7 +151,10 @@ class RelationBinder:
 
     def _flatten(self, join: exp.Join, alias: str) -> None:
         reads = RelationBinder(self.binder).bind
+        errors = len(self.report.errors)
         flat = flatten(join, alias, self.relations, reads, self.report)
+        if len(self.report.errors) > errors:
+            return
         if flat.join is not None:
             self._join(flat.join, self.relations)
         if flat.computed:

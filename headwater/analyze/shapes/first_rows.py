@@ -149,6 +149,8 @@ def windowed_order(select: exp.Select) -> bool:
     if order is None or first is None or skipped is None or beside:
         return False
     items = [_ordered(item, select) for item in order.expressions]
+    if any(isinstance(item.this, exp.Literal) for item in items):
+        return False  # a position that does not exist
     rank = _over(exp.RowNumber(), items)
     low, high = (exp.Literal.number(n) for n in (skipped + 1, skipped + first))
     test: exp.Expr = exp.GTE(this=rank, expression=low)
