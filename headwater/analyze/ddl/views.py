@@ -30,6 +30,7 @@ from headwater.analyze.shapes.ordered_values import without_orders
 from headwater.analyze.shapes.orders import plain_orders
 from headwater.analyze.shapes.percentiles import without_percentiles
 from headwater.analyze.shapes.quantified import without_quantifiers
+from headwater.analyze.shapes.semi_joins import without_semi_joins
 from headwater.analyze.shapes.tuples import without_tuples
 from headwater.analyze.shapes.zones import without_zones
 from headwater.analyze.time.event_time import interval
@@ -58,6 +59,7 @@ def bind_view(
     shaped = statement.copy()
     shaped.set("expression", limited_unions(shaped.expression))
     without_brackets(shaped.expression)
+    without_semi_joins(shaped.expression, report)
     generate_in_from(shaped.expression, report)
     plain_first_rows(shaped.expression, report)
     ordered = plain_orders(shaped.expression)

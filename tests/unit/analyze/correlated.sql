@@ -92,3 +92,7 @@ SELECT a FROM l WHERE EXISTS (SELECT 1 FROM r WHERE r.d = l.a EXCEPT SELECT 1 FR
   l.b);
 SELECT a FROM l WHERE l.c IN (SELECT f FROM r, t WHERE r.d = t.i AND t.j IN (SELECT e FROM r AS r2
   WHERE r2.d = l.a));
+SELECT * FROM l SEMI JOIN r ON l.a = r.d AND r.e > l.b;
+SELECT * FROM l ANTI JOIN r ON l.a = r.d WHERE l.b > 1 OR l.c IS NULL;
+SELECT l.c, t.i FROM l SEMI JOIN r ON l.c = r.f LEFT JOIN t ON t.j = l.b;
+SELECT c, count(*) AS n FROM l ANTI JOIN (SELECT d AS a FROM r) AS q USING (a) GROUP BY c;

@@ -61,6 +61,12 @@ def test_a_correlated_query_gives_the_rows_of_duckdb(
 @pytest.mark.parametrize(
     ("select", "words"),
     [
+        ("SELECT a FROM l SEMI JOIN r ON d = a", "name of its table"),
+        (
+            "SELECT a FROM l LEFT ANTI JOIN r ON r.d = l.a FULL JOIN t ON t.i = l.a",
+            "beside a RIGHT",
+        ),
+        ("SELECT a FROM l LEFT JOIN t ON t.i = l.a ANTI JOIN r USING (d)", "USING behind"),
         ("SELECT id, (SELECT sum(x) FROM UNNEST(xs) AS u (x)) AS n FROM g", "in FROM, in ON"),
         ("SELECT a FROM l WHERE EXISTS (SELECT nosuch FROM r WHERE r.d = l.b)", "nosuch"),
         ("SELECT a FROM l WHERE a IN (SELECT d FROM r WHERE e < l.b LIMIT 1)", "without ORDER BY"),
