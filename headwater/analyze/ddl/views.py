@@ -26,6 +26,7 @@ from headwater.analyze.shapes.bracketed_joins import without_brackets
 from headwater.analyze.shapes.constant_queries import without_constants
 from headwater.analyze.shapes.first_rows import plain_first_rows
 from headwater.analyze.shapes.generated_rows import generate_in_from
+from headwater.analyze.shapes.lateral_unnest import without_lateral_unnest
 from headwater.analyze.shapes.ordered_values import without_orders
 from headwater.analyze.shapes.orders import plain_orders
 from headwater.analyze.shapes.percentiles import without_percentiles
@@ -59,6 +60,7 @@ def bind_view(
     shaped = statement.copy()
     shaped.set("expression", limited_unions(shaped.expression))
     without_brackets(shaped.expression)
+    without_lateral_unnest(shaped.expression)
     without_semi_joins(shaped.expression, report)
     generate_in_from(shaped.expression, report)
     plain_first_rows(shaped.expression, report)

@@ -96,3 +96,5 @@ SELECT * FROM l SEMI JOIN r ON l.a = r.d AND r.e > l.b;
 SELECT * FROM l ANTI JOIN r ON l.a = r.d WHERE l.b > 1 OR l.c IS NULL;
 SELECT l.c, t.i FROM l SEMI JOIN r ON l.c = r.f LEFT JOIN t ON t.j = l.b;
 SELECT c, count(*) AS n FROM l ANTI JOIN (SELECT d AS a FROM r) AS q USING (a) GROUP BY c;
+SELECT id, x FROM g, LATERAL unnest(xs) AS u (x);
+SELECT id, x FROM g LEFT JOIN LATERAL unnest(xs) AS u (x) ON true;
