@@ -40,7 +40,7 @@ _COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct)
 """What is 0 of no rows; other aggregates are NULL."""
 
 _HINT = "write it as a join with a subquery"
-_FUNCTION_HINT = "write CROSS JOIN UNNEST of an array of rows; for a versioned table, JOIN t FOR SYSTEM_TIME AS OF"
+_FUNCTION_HINT = "write CROSS JOIN UNNEST of an array, or for versions JOIN t FOR SYSTEM_TIME AS OF"
 _DEEPEST = 3
 """LATERAL within LATERAL: each one is bound twice as often as the one around it."""
 
