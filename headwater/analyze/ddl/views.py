@@ -33,6 +33,7 @@ from headwater.analyze.shapes.percentiles import without_percentiles
 from headwater.analyze.shapes.quantified import without_quantifiers
 from headwater.analyze.shapes.semi_joins import without_semi_joins
 from headwater.analyze.shapes.tuples import without_tuples
+from headwater.analyze.shapes.unpivots import without_unpivots
 from headwater.analyze.shapes.zones import without_zones
 from headwater.analyze.time.event_time import interval
 from headwater.analyze.time.passed_on import passed_on
@@ -60,6 +61,7 @@ def bind_view(
     shaped = statement.copy()
     shaped.set("expression", limited_unions(shaped.expression))
     without_brackets(shaped.expression)
+    without_unpivots(shaped.expression, report)
     without_lateral_unnest(shaped.expression)
     without_semi_joins(shaped.expression, report)
     generate_in_from(shaped.expression, report)
