@@ -92,7 +92,7 @@ def unsupported_joins(statement: syntax.CreateStreamingView, report: Diagnostics
                 report.not_yet(f"{kind} JOIN UNNEST", join.this, hint)
         elif is_as_of(join):
             continue  # the binder says what it cannot be
-        elif join.method not in ("", "NATURAL"):
+        elif join.method not in ("", "NATURAL") or join.kind in ("SEMI", "ANTI"):
             report.not_yet(f"{kind} JOIN", join.this, "write the condition with ON")
 
 

@@ -24,7 +24,7 @@ def without_semi_joins(query: exp.Query, report: Diagnostics) -> None:
     """Write SEMI and ANTI JOIN as conditions of WHERE, in place; report what has no such form."""
     for select in query.find_all(exp.Select):
         joins = list(select.args.get("joins") or [])
-        found = [join for join in joins if join.kind in _KINDS]
+        found = [join for join in joins if join.kind in _KINDS and not join.method]
         for join in found:
             after = joins[joins.index(join) + 1 :]
             words = f"{join.side} {join.kind} JOIN".lstrip()
@@ -36,8 +36,7 @@ def without_semi_joins(query: exp.Query, report: Diagnostics) -> None:
             elif (condition := _condition(select, join, joins, report)) is not None:
                 _ask(select, join, condition)
         if found:
-            left = [join for join in joins if join.kind not in _KINDS]
-            select.set("joins", left or None)
+            select.set("joins", [join for join in joins if join not in found] or None)
 
 
 def _condition(
