@@ -15,6 +15,10 @@ from headwater.analyze.correlated.domain import Domain, Key, NoDomain, read_of
 from headwater.analyze.typing import types as t
 
 
+_MOST = 10_000
+"""Numbers that one statement may use: each level of subqueries is bound several times."""
+
+
 def mark_columns(query: exp.Expr, number: Callable[[], int]) -> None:
     """Give every column of a query that has no mark one of its own, in place.
 
@@ -48,12 +52,12 @@ def domain_of(
         number: gives a number that no other alias has.
 
     Raises:
-        NoDomain: nothing was read, or fields of rows, or what has parts.
+        NoDomain: nothing was read, the nesting is too deep, or a value that is read has parts.
     """
-    used = [relation for relation in around if relation.reads]
-    if not used or not written:
+    used, first = [relation for relation in around if relation.reads], number()
+    if not used or not written or first > _MOST:
         raise NoDomain
-    prefix, marked, names = f"_k{number()}_", dict[int, Key](), dict[exp.Expr, str]()
+    prefix, marked, names = f"_k{first}_", dict[int, Key](), dict[exp.Expr, str]()
     for relation in used:
         for mark, column in relation.reads.items():
             outer = _qualified(column, relation)
