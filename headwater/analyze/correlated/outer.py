@@ -14,7 +14,6 @@ from headwater.analyze.bind.scope import MARK, Relation
 from headwater.analyze.correlated.domain import Domain, Key, NoDomain, read_of
 from headwater.analyze.typing import types as t
 
-
 _MOST = 10_000
 """Numbers that one statement may use: each level of subqueries is bound several times."""
 
