@@ -73,9 +73,24 @@ class Diagnostics:
 
     def note(self, condition: str, message: str, hint: str, span: Span | None) -> None:
         """Note one error at a place."""
-        if (condition, message, span) not in self._seen:
-            self._seen.add((condition, message, span))
-            self.errors.append(SqlError(condition, message, hint=hint, span=span))
+        self.put_back(SqlError(condition, message, hint=hint, span=span))
+
+    def put_back(self, error: SqlError) -> None:
+        """Note an error that was noted already and taken back."""
+        key = (error.condition, error.message, error.span)
+        if key not in self._seen:
+            self._seen.add(key)
+            self.errors.append(error)
+
+    def take_back(self, count: int) -> list[SqlError]:
+        """Forget what was noted after the first errors, and return it.
+
+        Args:
+            count: how many errors remain.
+        """
+        found, self.errors[count:] = self.errors[count:], []
+        self._seen -= {(each.condition, each.message, each.span) for each in found}
+        return found
 
     def within(self, literal: exp.Expr) -> _Within:
         """Note the :class:`Mistake` that ends the block, at its place inside a literal.

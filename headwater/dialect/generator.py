@@ -37,6 +37,7 @@ class HeadwaterGenerator(RowPatternGenerator):
             for key, value in RowPatternGenerator.TRANSFORMS.items()
             if key not in _PLAIN_CLASSES
         },
+        exp.Pivot: lambda self, e: self.pivot_sql(e),
         exp.Array: lambda self, e: f"ARRAY[{self.expressions(e, flat=True)}]",
         syntax.JSONScalar: lambda self, e: (
             f"JSON_EXTRACT_SCALAR({self.sql(e, 'this')}, {self.sql(e, 'path')} ERROR ON ERROR)"

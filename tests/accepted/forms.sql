@@ -30,6 +30,16 @@ SELECT count(*) AS n FROM t FULL JOIN y ON t.id = y.id, b FULL JOIN c ON b.id = 
 SELECT t.id, u.x FROM b, t CROSS JOIN UNNEST(t.xs) AS u(x) FULL JOIN c ON c.id = u.x;
 SELECT t.id, l.x FROM b, t, LATERAL (SELECT count(*) AS x FROM c WHERE c.id = t.id) l;
 SELECT t.id, l.x FROM b, t JOIN LATERAL (SELECT c.v AS x FROM c WHERE c.id = t.id AND c.v = b.v) l ON true;
+SELECT t.id, l.x FROM t LEFT JOIN LATERAL (SELECT b.v + t.v AS x FROM b WHERE b.v < t.v ORDER BY b.v DESC, x LIMIT 2) l ON true;
+SELECT t.id, l.n FROM t CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE b.v < t.v) AS n FROM b WHERE b.k > t.k HAVING count(*) > 1) l;
+SELECT t.id, l.x FROM t CROSS JOIN LATERAL (SELECT b.v AS x FROM b WHERE b.k = t.k UNION ALL SELECT c.v FROM c WHERE c.id <> t.id) l;
+SELECT t.id FROM t WHERE t.v IN (SELECT count(*) FROM b WHERE b.k = t.k) AND EXISTS (SELECT 1 FROM b WHERE EXISTS (SELECT 1 FROM c WHERE c.id = t.id AND c.v = b.v));
+SELECT t.id FROM t WHERE t.v NOT IN (SELECT b.v FROM b RIGHT JOIN (SELECT c.id FROM c WHERE c.k = t.k) q ON q.id = b.id AND b.k > t.k);
+SELECT t.id, (SELECT count(*) FROM b WHERE b.v < t.v AND b.k <> t.k) AS n, (SELECT b.v FROM b WHERE b.id <> t.id ORDER BY abs(b.v - t.v), b.v LIMIT 1) AS m FROM t;
+SELECT t.id, (SELECT max(b.v) FROM b WHERE b.v > t.x AND b.v > t.d AND (b.id > 1 OR t.f)) AS n, (SELECT min(z.v) FROM z WHERE z.ts > t.ts OR date(z.ts) = t.day) AS m FROM t;
+SELECT t.id, (SELECT min(b.v) FROM b WHERE b.v > hour(t.tz) AND b.k < CAST(t.i AS VARCHAR)) AS n FROM t;
+SELECT k, name, x FROM b UNPIVOT (x FOR name IN (id, v));
+SELECT t.id FROM t LEFT ANTI JOIN b ON b.id = t.id SEMI JOIN c ON c.k = t.k;
 SELECT b.id FROM b, c FULL JOIN z ON c.id = z.id WHERE EXISTS (SELECT 1 FROM t WHERE t.id = z.id);
 SELECT c.id, row_number() OVER (ORDER BY z.id) AS n FROM b, c FULL JOIN z ON c.id = z.id;
 SELECT b.id, count(z.id) AS n FROM b, c FULL JOIN z ON c.id = z.id GROUP BY b.id;

@@ -38,6 +38,7 @@ from headwater.lake.catalog import Lake
 from tests.fuzz import queries
 from tests.fuzz.algebra import fails
 from tests.fuzz.cases import Case, Tick, keep, smallest
+from tests.fuzz.correlated import correlated
 from tests.fuzz.oracle import for_duckdb, insert, open_duckdb
 from tests.fuzz.schemas import (
     CHANGES,
@@ -60,6 +61,8 @@ from tests.spark.running import Running, local_session, planned
 TICKS, BATCH = 3, 25
 FOLDED = 4
 """Every so many queries one is of those that fold, which are rare in the whole grammar."""
+CORRELATED = 10
+"""Every so many queries one has subqueries that read columns around them at any place."""
 LATE = {
     "": None,
     "ACCEPT": None,
@@ -120,6 +123,8 @@ def random_view(number: int, seed: int, schema: Schema) -> View:
     """
     rnd = Draw(f"{seed}-{number}", schema)
     made = queries.query if number % FOLDED else queries.folded
+    if number % CORRELATED == 0:
+        made = correlated
     text = made(rnd).text
     timed = schema.timed and re.search(rf"\b{TIMED} [a-z]", text)
     return View(f"v{number}", text, rnd.choice([*LATE]) if timed else "")

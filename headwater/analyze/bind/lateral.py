@@ -40,6 +40,7 @@ _COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct)
 """What is 0 of no rows; other aggregates are NULL."""
 
 _HINT = "write it as a join with a subquery"
+_FUNCTION_HINT = "write CROSS JOIN UNNEST of an array, or for versions JOIN t FOR SYSTEM_TIME AS OF"
 _DEEPEST = 3
 """LATERAL within LATERAL: each one is bound twice as often as the one around it."""
 
@@ -74,7 +75,10 @@ def flatten(
     """
     lateral = join.this
     query = lateral.this.this if isinstance(lateral.this, exp.Subquery) else None
-    if query is None or join.side not in ("", "LEFT"):
+    if query is None and isinstance(lateral.this, exp.Func):
+        words = f"{join.side} JOIN LATERAL".lstrip()
+        report.not_yet(f"{words} with a table function", lateral, _FUNCTION_HINT)
+    elif query is None or join.side not in ("", "LEFT"):
         report.not_yet(f"{join.side} JOIN LATERAL".lstrip(), lateral, _HINT)
     elif _depth(query) >= _DEEPEST:
         report.not_yet(f"LATERAL more than {_DEEPEST} deep", lateral, _HINT)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from sqlglot import exp
 
@@ -31,13 +30,14 @@ from headwater.analyze.bind.outputs import (
 from headwater.analyze.bind.over_groups import lift_groups
 from headwater.analyze.bind.placement import check_aggregates, check_windows
 from headwater.analyze.bind.relations import Binder, RelationBinder
-from headwater.analyze.bind.scope import Relation, is_beyond, knows, resolve
-from headwater.analyze.bind.subqueries import bind_predicates
+from headwater.analyze.bind.scope import Relation, is_beyond, knows, note_read, resolve
+from headwater.analyze.bind.subqueries import bind_predicates, has_predicates
 from headwater.analyze.bind.windowing import (
     complete_window_keys,
     recognise_date_trunc,
     replace_window_time,
 )
+from headwater.analyze.correlated.outer import from_items
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.portable.collecting_aggregates import settle
@@ -60,6 +60,7 @@ class SelectBinding:
         bases: by SELECT, the relation that it reads if it reads one only.
         relations: what its FROM gives.
         grouped: whether all group keys are understood.
+        written: its FROM and joins as parsed, if subqueries of expressions can read them.
         comments: by output, the comment of the column that it is.
         fields: the columns of its result.
     """
@@ -70,6 +71,7 @@ class SelectBinding:
     outer: Sequence[Relation]
     bases: dict[int, tuple[exp.Select, Relation]]
     relations: list[Relation] = field(default_factory=list)
+    written: Sequence[exp.Expr] = ()
     grouped: bool = True
     comments: dict[str, str] = field(default_factory=dict)
     fields: tuple[Field, ...] = ()
@@ -113,6 +115,8 @@ class Pass:
 
 
 def _from(binding: SelectBinding) -> None:
+    if has_predicates(binding.select):
+        binding.written = from_items(binding.select)
     binding.relations = RelationBinder(binding.binder).bind(binding.select)
 
 
@@ -133,6 +137,8 @@ def _resolve(binding: SelectBinding) -> None:
                 around = outer and not knows(column, relations)
                 seen = around and knows(column, outer)
                 read = outer if seen else relations
+                if seen:
+                    note_read(column, outer)
                 if not is_beyond(column, read, binding.binder.beyond, binding.report):
                     resolve(column, read, binding.report)
     if group := binding.select.args.get("group"):
@@ -146,9 +152,7 @@ def _comments(binding: SelectBinding) -> None:
 
 
 def _subqueries(binding: SelectBinding) -> None:
-    around = binding.relations
-    bind = partial(binding.binder.bind_within, around)
-    bind_predicates(binding.select, around, bind, binding.binder.catalog, binding.report)
+    bind_predicates(binding.select, binding.relations, binding.written, binding.binder)
 
 
 def _recent(binding: SelectBinding) -> None:

@@ -10,6 +10,7 @@ bounds of a window if it holds one). Each SELECT goes through
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import cast
 
 from sqlglot import exp
@@ -55,7 +56,12 @@ class QueryBinder:
         self.working: dict[str, Sequence[Field]] = {}
         self.beyond: Sequence[Relation] = ()
         self._outer: Sequence[Relation] = ()
+        self._numbers = count(1)
         self._bases: dict[int, tuple[exp.Select, Relation]] = {}
+
+    def number(self) -> int:
+        """Return a number that it returned never before."""
+        return next(self._numbers)
 
     def bind(self, query: exp.Expr, *, named: bool = True) -> tuple[Field, ...]:
         """Bind a query in place and return the columns of its result.

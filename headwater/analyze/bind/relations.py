@@ -8,6 +8,7 @@ USING as ON, window tables qualified.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 
@@ -17,6 +18,10 @@ from headwater.analyze.bind.from_subqueries import COMMA
 from headwater.analyze.bind.lateral import flatten
 from headwater.analyze.bind.scope import Relation, as_fields, is_beyond, knows, resolve
 from headwater.analyze.bind.windowing import window_fields
+from headwater.analyze.correlated.attempts import BindingAttempt
+from headwater.analyze.correlated.domain import NoDomain
+from headwater.analyze.correlated.laterals import join_values, lateral_query
+from headwater.analyze.correlated.outer import domain_of, from_items, mark_columns
 from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
 from headwater.analyze.patterns.from_item import pattern_rows
@@ -53,6 +58,9 @@ class Binder(Protocol):
     working: dict[str, Sequence[Field]]
     below: Callable[[View], exp.Query | None]
 
+    def number(self) -> int:
+        """Return a number that it returned never before."""
+
     def bind(self, query: exp.Expr, *, named: bool = True) -> tuple[Field, ...]:
         """Bind a query in place and return the columns of its result."""
 
@@ -78,15 +86,19 @@ class RelationBinder:
         if match := select.args.get("match"):
             self._matches(select, match)
             return self.relations
+        laterals = any(
+            isinstance(each.this, exp.Lateral) for each in select.args.get("joins") or []
+        )
+        written = from_items(select) if laterals else []
         self._values(source.this, None, ())
         self._add(self._relation(source.this), source.this)
-        for join in list(select.args.get("joins") or []):
+        for at, join in enumerate(list(select.args.get("joins") or []), start=1):
             if not any(join.args.get(key) for key in _MORE_THAN_A_COMMA):
                 join.set("kind", "CROSS")
                 join.meta[COMMA] = True
                 self._group = len(self.relations)
             if isinstance(join.this, exp.Lateral):
-                self._lateral(join)
+                self._lateral(join, written[:at])
             else:
                 self._join(join)
         return self.relations
@@ -111,20 +123,43 @@ class RelationBinder:
         source.set("this", found.node)
         self._add(found, match)
 
-    def _lateral(self, join: exp.Join) -> None:
+    def _lateral(self, join: exp.Join, written: Sequence[exp.Expr]) -> None:
+        """Bind LATERAL as plain joins, or else as one with all values of what it reads."""
         alias = join.this.alias or f"_q{len(self.relations) + 1}"
-        errors = len(self.report.errors)
-        flat = flatten(join, alias, self.relations, RelationBinder(self.binder).bind, self.report)
-        if len(self.report.errors) > errors:
-            self._add(self._broken(alias, join), join)
+        mark_columns(join.this, self.binder.number)
+        kept, attempt = join.copy(), BindingAttempt(self.binder, [*self.relations])
+        if attempt.holds(lambda: self._flatten(join, alias)):
+            if isinstance(join.this, exp.Lateral):  # its columns are computed
+                join.pop()
             return
-        if flat.join is None:
-            join.pop()
-        else:
+        with suppress(NoDomain):
+            query = lateral_query(kept)
+            attempt.holds(lambda: self._read(query))
+            values = domain_of(attempt.around, written, self.binder.number)
+            found = join_values(kept, alias, values)
+            del self.relations[len(attempt.around) :]
+            join.replace(found)
+            if attempt.holds(lambda: self._join(found, self.relations)):
+                return
+        attempt.give_up()
+        del self.relations[len(attempt.around) :]
+        self._add(self._broken(alias, join), join)
+
+    def _flatten(self, join: exp.Join, alias: str) -> None:
+        reads = RelationBinder(self.binder).bind
+        errors = len(self.report.errors)
+        flat = flatten(join, alias, self.relations, reads, self.report)
+        if len(self.report.errors) > errors:
+            return
+        if flat.join is not None:
             self._join(flat.join, self.relations)
         if flat.computed:
             fields = [Field(name, self._computed(value)) for name, value in flat.computed.items()]
             self._add(Relation(alias, as_fields(fields), join, computed=flat.computed), join)
+
+    def _read(self, query: exp.Query) -> None:
+        """Bind a copy of a query, so that what stands before it knows what it reads."""
+        self.binder.bind_within(self.relations, query.copy())
 
     def _computed(self, value: exp.Expr) -> exp.DataType:
         """The type of what stands for a column; the columns before a LATERAL are resolved."""

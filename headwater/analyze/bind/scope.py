@@ -6,6 +6,7 @@ error that names the nearest column.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,8 @@ from headwater.dialect.vocabulary import UNITS, is_system_column
 
 NULLABLE = "nullable"
 """Key of ``Column.meta``: whether a resolved column can be NULL."""
+MARK = "mark"
+"""Key of ``Column.meta``: the number of a column of a subquery, in every copy of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class Relation:
         broken: whether its columns are unknown because it has errors of its own.
         computed: what stands for its columns if no FROM item has them (LATERAL): bound expressions
             over the relations before it.
+        reads: the marks of columns of subqueries that belong to it.
     """
 
     alias: str
@@ -41,6 +45,7 @@ class Relation:
     hidden: frozenset[str] = frozenset()
     broken: bool = False
     computed: Mapping[str, exp.Expr] | None = None
+    reads: dict[int, exp.Column] = dataclasses.field(default_factory=dict, compare=False)
 
     @property
     def shown(self) -> list[str]:
@@ -71,6 +76,19 @@ def knows(column: exp.Column, relations: Sequence[Relation]) -> bool:
     return any(parts[0] in each.fields and parts[0] not in each.hidden for each in relations)
 
 
+def note_read(column: exp.Column, relations: Sequence[Relation]) -> None:
+    """Note that a column of a subquery belongs to the nearest one of the relations around it.
+
+    Args:
+        column: as parsed.
+        relations: what the queries around read, the nearest query last.
+    """
+    mark = column.meta.get(MARK)
+    owner = next((each for each in reversed(relations) if knows(column, [each])), None)
+    if mark is not None and owner is not None:
+        owner.reads[mark] = column.copy()
+
+
 def is_beyond(
     column: exp.Column,
     relations: Sequence[Relation],
@@ -87,6 +105,7 @@ def is_beyond(
         return False
     if not knows(column, beyond):
         return False
+    note_read(column, beyond)
     words = "a column of a query around, in FROM, in ON or two levels below it"
     report.not_yet(words, column, "write it as a join, or make the subquery a view of its own")
     column.type = t.UNKNOWN

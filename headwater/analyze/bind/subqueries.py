@@ -7,12 +7,17 @@ SELECT around uses its own, so that an alias names one relation wherever it stan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 
 from sqlglot import exp
 
 from headwater.analyze.bind.scope import Relation
-from headwater.analyze.definitions import Catalog, Field
+from headwater.analyze.correlated.attempts import BindingAttempt, SubqueryBinder, SubqueryPlace
+from headwater.analyze.correlated.domain import NoDomain
+from headwater.analyze.correlated.outer import domain_of, mark_columns
+from headwater.analyze.correlated.predicates import is_single, over_values, plainer
+from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import conjuncts, is_aggregate, is_over, relations, window_calls
 from headwater.analyze.shapes.common_terms import take_common_terms
@@ -84,37 +89,79 @@ def outer_columns(query: exp.Query) -> list[exp.Column]:
 def bind_predicates(
     select: exp.Select,
     around: Sequence[Relation],
-    bind: Callable[[exp.Query], tuple[Field, ...]],
-    catalog: Catalog,
-    report: Diagnostics,
+    written: Sequence[exp.Expr],
+    binder: SubqueryBinder,
 ) -> None:
     """Bind the subqueries in the expressions of a SELECT, in place.
 
     Args:
         select: a SELECT whose own columns are resolved.
-        bind: binds one subquery with these relations around it.
-        catalog: tables and their keys.
+        around: what it reads.
+        written: its FROM and joins, as parsed.
+        binder: binds a subquery with these relations around it.
     """
     group = select.args.get("group")
     places = [select.args.get("qualify"), select.args.get("order"), group]
     places += [join.args.get("on") for join in select.args.get("joins") or []]
     for place in places:
         for found in predicates(place):
-            report.not_yet("a subquery outside WHERE, HAVING and SELECT", found, HINT)
+            words = "a subquery outside WHERE, HAVING and SELECT"
+            binder.report.not_yet(words, found, HINT)
             return
     group_keys = list(group.expressions) if group is not None else []
-    taken = {relation.alias for relation in around}
     for root in [*select.selects, select.args.get("where"), select.args.get("having")]:
         keys = None if isinstance(root, exp.Where) or not is_aggregate(select) else group_keys
         for found in list(predicates(root)):
-            query = query_of(found)
-            _rename(query, taken)
-            fields = bind(query)
-            if isinstance(query, exp.Select) and outer_columns(query):
-                take_common_terms(query)
-            if isinstance(found, exp.Query):
-                found = aggregate_single_row(found, catalog)
-            _check(found, query_of(found), fields, keys, report)
+            _Predicate(found, keys, around, written, binder).bind()
+
+
+class _Predicate:
+    """One subquery of an expression; ``keys`` of the groups it is asked of, if it is."""
+
+    def __init__(
+        self,
+        found: exp.Expr,
+        keys: Sequence[exp.Expr] | None,
+        around: Sequence[Relation],
+        written: Sequence[exp.Expr],
+        binder: SubqueryBinder,
+    ) -> None:
+        self.found, self.keys, self.around = found, keys, around
+        self.written, self.binder, self.report = written, binder, binder.report
+        self.columns = 0
+
+    def bind(self) -> None:
+        """Bind it as it is, or else one that says the same over the values of outer columns."""
+        query = query_of(self.found)
+        mark_columns(query, self.binder.number)
+        kept, place, single = query.copy(), SubqueryPlace(self.found), is_single(query)
+        attempt = BindingAttempt(self.binder, self.around)
+        if attempt.holds(self._plain):
+            return
+        only_rows = isinstance(self.found, exp.Exists) and attempt.is_sound
+        if (shaped := plainer(kept, only_rows=only_rows)) is not None:
+            kept = shaped
+            self.found = place.put(kept.copy())
+            if attempt.holds(self._plain):
+                return
+        with suppress(NoDomain):
+            values = domain_of(self.around, self.written, self.binder.number)
+            query = over_values(self.found, kept, self.columns, values, single=single)
+            self.found = place.put(query)
+            if attempt.holds(self._plain):
+                return
+        attempt.give_up()
+
+    def _plain(self) -> None:
+        query = query_of(self.found)
+        _rename(query, {relation.alias for relation in self.around})
+        fields = self.binder.bind_within(self.around, query)
+        self.columns = len(fields)
+        if isinstance(query, exp.Select) and outer_columns(query):
+            take_common_terms(query)
+        if isinstance(self.found, exp.Query):
+            self.found = aggregate_single_row(self.found, self.binder.catalog)
+        _check(self.found, query_of(self.found), fields, self.keys, self.report)
 
 
 def _rename(query: exp.Query, taken: Collection[str]) -> None:

@@ -26,11 +26,14 @@ from headwater.analyze.shapes.bracketed_joins import without_brackets
 from headwater.analyze.shapes.constant_queries import without_constants
 from headwater.analyze.shapes.first_rows import plain_first_rows
 from headwater.analyze.shapes.generated_rows import generate_in_from
+from headwater.analyze.shapes.lateral_unnest import without_lateral_unnest
 from headwater.analyze.shapes.ordered_values import without_orders
 from headwater.analyze.shapes.orders import plain_orders
 from headwater.analyze.shapes.percentiles import without_percentiles
 from headwater.analyze.shapes.quantified import without_quantifiers
+from headwater.analyze.shapes.semi_joins import without_semi_joins
 from headwater.analyze.shapes.tuples import without_tuples
+from headwater.analyze.shapes.unpivots import without_unpivots
 from headwater.analyze.shapes.zones import without_zones
 from headwater.analyze.time.event_time import interval
 from headwater.analyze.time.passed_on import passed_on
@@ -58,6 +61,9 @@ def bind_view(
     shaped = statement.copy()
     shaped.set("expression", limited_unions(shaped.expression))
     without_brackets(shaped.expression)
+    without_unpivots(shaped.expression, report)
+    without_lateral_unnest(shaped.expression)
+    without_semi_joins(shaped.expression, report)
     generate_in_from(shaped.expression, report)
     plain_first_rows(shaped.expression, report)
     ordered = plain_orders(shaped.expression)

@@ -137,6 +137,43 @@ def _number_rows(select: exp.Select, ties: bool) -> None:
     select.set("qualify", exp.Qualify(this=exp.and_(*terms, copy=False)))
 
 
+def windowed_order(select: exp.Select) -> bool:
+    """Write ORDER BY with LIMIT and OFFSET as QUALIFY, in place; return whether it can be.
+
+    Args:
+        select: its outputs can be columns of the query around.
+    """
+    order, limit, offset = (select.args.get(key) for key in _ROWS)
+    first, skipped = count(limit), count(offset)
+    beside = any(map(select.args.get, ("distinct", "qualify")))
+    if order is None or first is None or skipped is None or beside:
+        return False
+    items = [_ordered(item, select) for item in order.expressions]
+    if any(isinstance(item.this, exp.Literal) for item in items):
+        return False  # a position that does not exist
+    rank = _over(exp.RowNumber(), items)
+    low, high = (exp.Literal.number(n) for n in (skipped + 1, skipped + first))
+    test: exp.Expr = exp.GTE(this=rank, expression=low)
+    if limit is not None:
+        test = exp.Between(this=rank, low=low, high=high)
+    for key in _ROWS:
+        select.set(key, None)
+    select.set("qualify", exp.Qualify(this=test))
+    return True
+
+
+def count(node: exp.Expr | None) -> int | None:
+    """Return the number of LIMIT or OFFSET, 0 if there is none; None if it is not written as one.
+
+    Args:
+        node: the clause.
+    """
+    if node is None:
+        return 0
+    number = node.args.get("expression")
+    return int(number.name) if isinstance(number, exp.Literal) and number.is_int else None
+
+
 def _over(call: exp.Expr, items: Sequence[exp.Expr]) -> exp.Window:
     order = exp.Order(expressions=[item.copy() for item in items])
     return exp.Window(this=call, order=order, over="OVER")

@@ -9,6 +9,8 @@ from headwater.plan.rules.join_patterns import patterns
 from tests.algebra.query import trials
 from tests.algebra.rule import Rule
 from tests.fuzz import queries
+from tests.fuzz.correlated import correlated
+from tests.fuzz.schemas import Draw
 
 
 def _found_nothing(patch: pytest.MonkeyPatch) -> None:
@@ -22,10 +24,15 @@ def _found_nothing(patch: pytest.MonkeyPatch) -> None:
     )
 
 
+def _query(rnd: Draw) -> queries.Query:
+    """One of four reads columns of the query around in subqueries."""
+    return queries.query(rnd) if rnd.random() < 0.75 else correlated(rnd)
+
+
 RULE = Rule(
     "units",
     (recompute_units.RULE,),
-    trials("units", queries.query),
+    trials("units", _query),
     _found_nothing,
     cases=14,
 )

@@ -108,6 +108,9 @@ def columns(select: str) -> list[str]:
         "SELECT s AS z, max(i) AS top FROM t GROUP BY s ORDER BY top + min(k) DESC, z LIMIT 2",
         "SELECT s FROM t GROUP BY ROLLUP (s) ORDER BY grouping(s), s LIMIT 2",
         "SELECT t.s, count(*) AS n FROM t JOIN u ON t.k = u.k GROUP BY t.s ORDER BY t.s LIMIT 1",
+        "SELECT * FROM u UNPIVOT (v FOR name IN (i, n))",
+        "SELECT x.c, count(*) AS m FROM (SELECT k AS j, n FROM u WHERE i > 5) AS q"
+        " UNPIVOT INCLUDE NULLS (v FOR c IN (j, n AS z)) AS x GROUP BY x.c",
         *("SELECT * FROM t NATURAL JOIN u", "SELECT k, w FROM t NATURAL LEFT JOIN u"),
         *("SELECT k, s, w FROM t RIGHT JOIN u USING (k)", "SELECT * FROM t FULL JOIN u USING (k)"),
         "SELECT * FROM t FULL JOIN u USING (k, i)",

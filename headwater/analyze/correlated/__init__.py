@@ -1,0 +1,1 @@
+"""Subqueries that read columns of the query around them, as queries that do not."""
