@@ -110,7 +110,7 @@ class View:
             watermark: that of its table when it came, in microseconds.
         """
         allowed = LATE[self.late]
-        return allowed is None or watermark is None or micros(time + allowed) > watermark
+        return allowed is None or watermark is None or micros(time + allowed) >= watermark
 
 
 def random_view(number: int, seed: int, schema: Schema) -> View:
