@@ -21,6 +21,7 @@ _WRITTEN: Mapping[str, tuple[str, ...]] = {
         *("lower({text})", "upper({text})", "trim({text})", "ltrim({text})", "rtrim({text})"),
         *("reverse({text})", "replace({text}, 'u', 'v')", "substr({text}, 1, 2)"),
         *("concat({text}, {text})", "concat_ws('-', {text}, {text})", "lpad({text}, 3, 'x')"),
+        "rpad({text}, 1 + abs({small}) % 5, 'x')",
         *("rpad({text}, 3, 'x')", "split_part({text}, 'v', 1)", "translate({text}, 'uv', 'vu')"),
         *("regexp_replace({text}, 'u', 'v')", "regexp_extract({text}, '(u)', 1)"),
         *("date_format({instant}, '%Y-%m')", "CAST({number} AS VARCHAR)", "{text} || {text}"),
@@ -108,7 +109,7 @@ _WRITTEN: Mapping[str, tuple[str, ...]] = {
 _ARGUMENTS: Mapping[str, str] = {
     **dict.fromkeys(("bigint", "integer", "long"), "{number}"),
     **dict.fromkeys(("texts", "comparables", "exacts", "same", "array"), "split({text}, 'v')"),
-    **dict.fromkeys(("text", "element"), "{text}"),
+    **dict.fromkeys(("text", "element", "string"), "{text}"),
     "arrays": "ARRAY[split({text}, 'v')]",
     "int": "{small}",
     "double": "{float}",
@@ -119,6 +120,7 @@ _ARGUMENTS: Mapping[str, str] = {
 }
 _SHOWN: Mapping[exp.DType, tuple[str, str]] = {
     t.Type.VARCHAR: ("text", "{}"),
+    t.Type.INT: ("small", "{}"),
     t.Type.BIGINT: ("number", "{}"),
     t.Type.DOUBLE: ("float", "{}"),
     t.Type.BOOLEAN: ("flag", "{}"),

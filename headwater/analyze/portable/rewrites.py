@@ -246,6 +246,18 @@ def _duckdb_count_if(node: exp.Expr) -> exp.Expr:
     return exp.Count(this=exp.Case(ifs=[one]))
 
 
+def _duckdb_length(node: exp.Expr) -> exp.Expr:
+    is_bytes = t.family(type_of(node.this)) == "binary"
+    return call("OCTET_LENGTH", node.this) if is_bytes else node
+
+
+def _padded(node: exp.Expr) -> exp.Expr:
+    """Lengths are INTEGER in Spark and DuckDB."""
+    if not isinstance(node.expression, exp.Literal):
+        node.set("expression", _cast(node.expression, t.INTEGER))
+    return node
+
+
 _SPARK_COUNTS = (
     *(exp.Length, exp.StrPosition, exp.ArraySize, exp.Extract),
     *(exp.Year, exp.Quarter, exp.Month, exp.WeekOfYear, exp.Day, exp.DayOfYear),
@@ -273,6 +285,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.RegexpExtract: patterns.spark_extract,
         exp.Split: patterns.spark_split,
         **dict.fromkeys(_EVERY, patterns.spark_every),
+        exp.Pad: _padded,
         exp.SplitPart: texts.spark_part,
         exp.Substring: texts.part_of,
         exp.Replace: texts.spark_replaced,
@@ -338,6 +351,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Reverse: texts.duckdb_reverse,
         exp.Replace: texts.duckdb_replaced,
         exp.Substring: texts.part_of,
+        exp.Length: _duckdb_length,
+        exp.Pad: _padded,
         exp.SplitPart: texts.duckdb_part,
         exp.RegexpLike: patterns.duckdb_test,
         **dict.fromkeys(_EVERY, patterns.duckdb_every),

@@ -114,7 +114,9 @@ def _coerce_arguments(func: exp.Func, known: f.Function, given: Sequence[exp.Exp
             continue
         if wanted is not None and kind not in (wanted, t.NULL, t.UNKNOWN):
             cast_to(item, wanted)
-    if isinstance(func, exp.DateDiff):
+    if isinstance(func, (exp.TimeToStr, exp.TimeToUnix)) and kinds[0] == t.DATE:
+        cast_to(given[0], t.TIMESTAMP)
+    elif isinstance(func, exp.DateDiff):
         coerce(given, t.common_type(kinds) or t.UNKNOWN)
     elif isinstance(func, exp.ArrayContains) and not any(map(t.is_unknown, kinds)):
         element = t.common_type([t.held(kinds[0])[0], kinds[1]])

@@ -42,6 +42,7 @@ def test_what_a_dialect_means(dialects: str, expression: str, expected: object) 
         ("flink", "FROM_BASE64('!!!')"),
         ("postgres", "make_date(i + 2019, j, 30)"),
         ("spark", "i DIV (i - 7)"),
+        ("spark", "pmod(i, i - 7)"),
     ],
 )
 def test_what_fails_makes_a_bad_row(dialect: str, expression: str) -> None:
