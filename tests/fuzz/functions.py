@@ -29,6 +29,8 @@ _WRITTEN: Mapping[str, tuple[str, ...]] = {
         *("nullif({text}, 'v')", "greatest({text}, {text})", "element_at(split({text}, 'v'), 1)"),
         "CASE {text} WHEN 'u' THEN {text} WHEN 'v' THEN 'w' END",
         "CAST(TRY_CAST({text} AS UUID) AS VARCHAR)",
+        "json_format(CAST(ARRAY[{text}, NULL] AS JSON))",
+        "json_object('a': {number}, 'b': {text}, 'c': json_array({flag}, {day}, {money}))",
     ),
     "number": (
         *("abs({number})", "length({text})", "strpos({text}, 'v')", "CAST({small} AS BIGINT)"),
@@ -144,7 +146,8 @@ def _lines() -> Iterator[tuple[str, str]]:
         written = function.constant or not set(_APART).isdisjoint(function.params)
         written = written or function.name in ("map", *(each.name for each in INTERNAL.values()))
         if function.texts is not None and function.kind == "scalar" and not written:
-            kinds = [t.array(t.VARCHAR) for _ in function.params]
+            texts = t.array(t.VARCHAR)
+            kinds = [t.array(texts) if word == "arrays" else texts for word in function.params]
             kind, shown = _SHOWN[function.result(kinds).this]
             yield kind, shown.format(call_of(function))
 

@@ -52,7 +52,7 @@ from headwater.analyze.typing.functions.text import (
     REGEXP_SPLIT,
 )
 from headwater.analyze.typing.window_functions import NUMBERED
-from headwater.dialect.syntax import JSONScalar
+from headwater.dialect.syntax import JSONScalar, JSONText
 
 _NARROW = 18
 _LAST_PLACE = 2**31 - 1
@@ -294,6 +294,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Lower: texts.spark_lower,
         **dict.fromkeys((exp.JSONExtractScalar, JSONScalar), json_values.spark_scalar),
         JSON_FAULT: json_values.spark_fault,
+        JSONText: partial(json_values.made, dialect="spark"),
         exp.TimeToStr: times.spark_written,
         exp.DateDiff: times.spark_elapsed,
         exp.DateAdd: times.spark_later,
@@ -375,6 +376,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.ArgMax: collecting_aggregates.duckdb_by,
         **dict.fromkeys((exp.JSONExtractScalar, JSONScalar), json_values.duckdb_scalar),
         JSON_FAULT: json_values.duckdb_fault,
+        JSONText: partial(json_values.made, dialect="duckdb"),
         exp.TimeToStr: times.duckdb_written,
         exp.CountIf: _duckdb_count_if,
         exp.ApproxQuantile: _ranked,
@@ -389,6 +391,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         **trino.FIXES,
         **dict.fromkeys(READ.values(), partial(spans.written, dialect="trino")),
         exp.Sub: partial(spans.difference, dialect="trino"),
+        JSONText: partial(json_values.made, dialect="trino"),
         exp.Try: attempts.trino_attempt,
         exp.DateAdd: times.trino_later,
         exp.Bracket: partial(_element, of_map="ELEMENT_AT", of_array="ELEMENT_AT"),

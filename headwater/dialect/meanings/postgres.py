@@ -10,11 +10,12 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from headwater.dialect.meanings import arrays, composed, from_items, functions
+from headwater.dialect.meanings import arrays, composed, from_items, functions, json_made
 from headwater.dialect.meanings import text as words
 from headwater.dialect.meanings.text import Meaning
 
 _CALLS: functions.Calls = {
+    **json_made.OF_POSTGRES,
     "btrim": (1, 2, words.trimmed),
     "cardinality": (1, 1, functions.size),
     "convert_to": (2, 2, functions.converted),
@@ -34,6 +35,8 @@ MEANINGS: Mapping[type[exp.Expr], Meaning] = {
     exp.Encode: functions.encoded,
     exp.Explode: from_items.matches,
     exp.ExplodingGenerateSeries: from_items.selected_series,
+    exp.Filter: json_made.gathered_where,
+    exp.JSONArrayAgg: json_made.gathered,
     exp.Left: composed.ALL_BUT_END,
     exp.Overlay: composed.OVERLAY,
     exp.Pad: composed.padded,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from headwater.dialect.meanings import arrays, composed, functions, times
+from headwater.dialect.meanings import arrays, composed, functions, json_made, times
 from headwater.dialect.meanings import text as words
 from headwater.dialect.meanings.text import Meaning
 
@@ -60,6 +60,7 @@ MEANINGS: Mapping[type[exp.Expr], Meaning] = {
     exp.IgnoreNulls: functions.any_given,
     exp.IntDiv: functions.whole_quotient("spark"),
     exp.IsNan: functions.is_nan,
+    exp.JSONFormat: json_made.of_struct,
     exp.Left: composed.BEGINNING,
     exp.Map: functions.MAP,
     exp.Negative: composed.written("-_1", "this"),
