@@ -15,6 +15,7 @@ from sqlglot import exp
 from headwater.dialect.meanings import functions
 from headwater.dialect.meanings.text import Meaning
 from headwater.dialect.parser import body_parser
+from headwater.dialect.syntax import SHOWN
 
 _BARE = (exp.Column, exp.Literal, exp.Paren, exp.Func)
 
@@ -31,6 +32,11 @@ def written(text: str, *keys: str, when: Callable[..., bool] = lambda *given: Tr
     def made(node: exp.Expr) -> exp.Expr:
         given = [node.args.get(key) for key in keys] if keys else node.expressions
         root = exp.Paren(this=_parsed(text).copy())
+        for call in root.find_all(exp.DateDiff):
+            by_name = isinstance(node, exp.Anonymous) or not isinstance(node, exp.Func)
+            name = node.name if by_name else node.sql_name()
+            shown = ", ".join(each.sql() for each in given if each is not None)
+            call.meta[SHOWN] = f"{name.lower()}({shown})"
         for column in list(root.find_all(exp.Column)):
             place = int(column.name[1:])
             value = given[place - 1] if place <= len(given) else None
