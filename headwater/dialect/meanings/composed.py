@@ -33,8 +33,7 @@ def written(text: str, *keys: str, when: Callable[..., bool] = lambda *given: Tr
         given = [node.args.get(key) for key in keys] if keys else node.expressions
         root = exp.Paren(this=_parsed(text).copy())
         for call in root.find_all(exp.DateDiff):
-            by_name = isinstance(node, exp.Anonymous) or not isinstance(node, exp.Func)
-            name = node.name if by_name else node.sql_name()
+            name = node.sql_name() if isinstance(node, exp.Func) else node.name
             shown = ", ".join(each.sql() for each in given if each is not None)
             call.meta[SHOWN] = f"{name.lower()}({shown})"
         for column in list(root.find_all(exp.Column)):
