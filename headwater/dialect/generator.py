@@ -42,6 +42,7 @@ class HeadwaterGenerator(RowPatternGenerator):
         syntax.JSONScalar: lambda self, e: (
             f"JSON_EXTRACT_SCALAR({self.sql(e, 'this')}, {self.sql(e, 'path')} ERROR ON ERROR)"
         ),
+        syntax.JSONText: lambda self, e: f"JSON_FORMAT(CAST({self.sql(e, 'this')} AS JSON))",
         exp.Struct: lambda self, e: f"ROW({self.expressions(e, flat=True)})",
         exp.PropertyEQ: lambda self, e: f"{self.sql(e, 'expression')} AS {self.sql(e, 'this')}",
         exp.AtTimeZone: lambda self, e: f"{self.sql(e, 'this')} AT TIME ZONE {self.sql(e, 'zone')}",

@@ -195,6 +195,16 @@ class JSONScalar(exp.Expression, exp.Func):
     arg_types = {"this": True, "path": True}
 
 
+class JSONText(exp.Expression, exp.Func):
+    """``json_format(CAST(x AS JSON))``: a value as the text of its JSON, NULL if it is NULL.
+
+    ``no_rows``: rows are refused, since their dialect leaves out fields that are NULL; ``strict``:
+    so are columns of text, which may hold JSON in their dialect.
+    """
+
+    arg_types = {"this": True, "no_rows": False, "strict": False}
+
+
 class MatchRecognize(exp.MatchRecognize):
     """``MATCH_RECOGNIZE`` with ``WITHIN interval`` and ``SUBSET``, which sqlglot's own lacks."""
 

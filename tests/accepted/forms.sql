@@ -20,6 +20,9 @@ SELECT id, CAST(k AS UUID) AS u, CAST(TRY_CAST(k AS UUID) AS VARCHAR) AS v FROM 
 SELECT id, ts + (ts - CAST(day AS TIMESTAMP)) AS c, tz - a * INTERVAL '1' MINUTE AS d, extract(day FROM ts - CAST(day AS TIMESTAMP)) AS e FROM t WHERE CAST(ts AS TIME) - TIME '9:00' > INTERVAL '1' HOUR;
 SELECT k, extract(day FROM sum(ts - CAST(day AS TIMESTAMP))) AS c, extract(day FROM avg(ts - CAST(day AS TIMESTAMP))) AS d, max(CAST(ts AS TIME)) AS e FROM t GROUP BY k;
 SELECT id, json_extract_scalar(k, '$.a' ERROR ON ERROR) AS c, ROW(id AS x, k AS y) AS r FROM t;
+SELECT id, codepoint(lpad(k, 1, ' ')) AS c, lpad(k, a, k) AS p, length(to_utf8(k)) AS n, date_format(day, '%d') AS d FROM t;
+SELECT id, json_format(CAST(ROW(id AS p, k AS q, xs AS r) AS JSON)) AS a, json_object('x': k, 'y': d, 'z': json_array(f, day)) AS b FROM t;
+SELECT k, json_format(CAST(array_agg(v ORDER BY v) AS JSON)) AS a FROM t GROUP BY k;
 SELECT id FROM t AS x WHERE ((f));
 SELECT t.id, b.v AS bv, c.v AS cv FROM t, b LEFT JOIN c ON b.id = c.id;
 SELECT t.id, b.v AS bv, c.v AS cv FROM t, b FULL JOIN c ON b.id = c.id;

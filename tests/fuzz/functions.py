@@ -21,6 +21,7 @@ _WRITTEN: Mapping[str, tuple[str, ...]] = {
         *("lower({text})", "upper({text})", "trim({text})", "ltrim({text})", "rtrim({text})"),
         *("reverse({text})", "replace({text}, 'u', 'v')", "substr({text}, 1, 2)"),
         *("concat({text}, {text})", "concat_ws('-', {text}, {text})", "lpad({text}, 3, 'x')"),
+        "rpad({text}, 1 + abs({small}) % 5, 'x')",
         *("rpad({text}, 3, 'x')", "split_part({text}, 'v', 1)", "translate({text}, 'uv', 'vu')"),
         *("regexp_replace({text}, 'u', 'v')", "regexp_extract({text}, '(u)', 1)"),
         *("date_format({instant}, '%Y-%m')", "CAST({number} AS VARCHAR)", "{text} || {text}"),
@@ -28,6 +29,8 @@ _WRITTEN: Mapping[str, tuple[str, ...]] = {
         *("nullif({text}, 'v')", "greatest({text}, {text})", "element_at(split({text}, 'v'), 1)"),
         "CASE {text} WHEN 'u' THEN {text} WHEN 'v' THEN 'w' END",
         "CAST(TRY_CAST({text} AS UUID) AS VARCHAR)",
+        "json_format(CAST(ARRAY[{text}, NULL] AS JSON))",
+        "json_object('a': {number}, 'b': {text}, 'c': json_array({flag}, {day}, {money}))",
     ),
     "number": (
         *("abs({number})", "length({text})", "strpos({text}, 'v')", "CAST({small} AS BIGINT)"),
@@ -108,7 +111,7 @@ _WRITTEN: Mapping[str, tuple[str, ...]] = {
 _ARGUMENTS: Mapping[str, str] = {
     **dict.fromkeys(("bigint", "integer", "long"), "{number}"),
     **dict.fromkeys(("texts", "comparables", "exacts", "same", "array"), "split({text}, 'v')"),
-    **dict.fromkeys(("text", "element"), "{text}"),
+    **dict.fromkeys(("text", "element", "string"), "{text}"),
     "arrays": "ARRAY[split({text}, 'v')]",
     "int": "{small}",
     "double": "{float}",
@@ -119,6 +122,7 @@ _ARGUMENTS: Mapping[str, str] = {
 }
 _SHOWN: Mapping[exp.DType, tuple[str, str]] = {
     t.Type.VARCHAR: ("text", "{}"),
+    t.Type.INT: ("small", "{}"),
     t.Type.BIGINT: ("number", "{}"),
     t.Type.DOUBLE: ("float", "{}"),
     t.Type.BOOLEAN: ("flag", "{}"),
@@ -142,7 +146,8 @@ def _lines() -> Iterator[tuple[str, str]]:
         written = function.constant or not set(_APART).isdisjoint(function.params)
         written = written or function.name in ("map", *(each.name for each in INTERNAL.values()))
         if function.texts is not None and function.kind == "scalar" and not written:
-            kinds = [t.array(t.VARCHAR) for _ in function.params]
+            texts = t.array(t.VARCHAR)
+            kinds = [t.array(texts) if word == "arrays" else texts for word in function.params]
             kind, shown = _SHOWN[function.result(kinds).this]
             yield kind, shown.format(call_of(function))
 

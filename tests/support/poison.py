@@ -77,6 +77,7 @@ _FAILING: Mapping[str, str] = {
     "integer": "10 / z",
     "float": "CAST(s AS DOUBLE)",
     "text": "CAST(10 / z AS VARCHAR)",
+    "string": "CAST(10 / z AS VARCHAR)",
     "boolean": "10 / z > 1",
     "timestamp": "from_unixtime(secs)",
     "datetime": "from_unixtime(secs)",
@@ -102,6 +103,7 @@ _GIVEN: Mapping[str, str] = {
     "integer": "z",
     "float": "d",
     "text": "s",
+    "string": "s",
     "boolean": "z > 1",
     "timestamp": "ts",
     "datetime": "ts",
@@ -184,7 +186,8 @@ nullif(10 / z, 1) | element_at(split(CAST(10 / z AS VARCHAR), ','), 1) | NOT (10
 CAST(10 / z AS VARCHAR) || 'a' | 10 / z IS NULL | tags[z] | element_at(tags, z) | tags[1 / z + 1]
 cardinality(transform(tags, x -> CAST(x AS INTEGER))) | tags[cardinality(tags) / z]
 cardinality(filter(tags, x -> CAST(x AS INTEGER) > 0)) | map(ARRAY['1'], ARRAY[id])[tags[z - 1]]
-cardinality(zip_with(tags, tags, (x, y) -> CAST(x AS INTEGER)))
+cardinality(zip_with(tags, tags, (x, y) -> CAST(x AS INTEGER))) | lpad(s, m, 'x')
+rpad(s, 3, CASE WHEN s = 'x' THEN '' ELSE s END) | codepoint(CASE WHEN s = 'x' THEN '' ELSE s END)
 """
 """Expressions that fail on the poison row and on no other."""
 

@@ -31,7 +31,6 @@ _MOST_SUMMED = 28
 _MOST_YEARS = 10_000
 _PER_YEAR = {"SECOND": 31_536_000, "MINUTE": 525_600, "HOUR": 8760, "DAY": 365, "MONTH": 12}
 _LANGUAGES: Mapping[type[exp.Expr], tuple[str, ...]] = {
-    exp.Pad: ("expression", "fill_pattern"),
     exp.SplitPart: ("delimiter", "part_index"),
     exp.RegexpReplace: ("expression", "replacement"),
     exp.RegexpExtract: ("expression", "group"),
@@ -326,7 +325,7 @@ FALLIBLE: Mapping[type[exp.Expr], Callable[[exp.Expr], bool]] = {
     exp.UnixToTime: _seconds_fail,
     exp.Escape: _escapes_data,
     **dict.fromkeys((exp.RegexpLike, exp.RegexpReplace, exp.RegexpExtract), _has_free_pattern),
-    **dict.fromkeys((exp.Pad, exp.Split, exp.SplitPart), _has_free_pattern),
+    **dict.fromkeys((exp.Split, exp.SplitPart), _has_free_pattern),
     # of a group, not of a row: sum_leaves_type
     **dict.fromkeys((exp.Sum, exp.Avg), lambda node: False),
     **{node: lambda node: bool(condition_of(node)) for node, f in FUNCTIONS.items() if f.fails},

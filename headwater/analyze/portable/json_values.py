@@ -14,7 +14,11 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headwater.analyze.literals import json_path
+from headwater.analyze.portable.engine_texts import engine_text
 from headwater.analyze.portable.patterns import call, text
+from headwater.analyze.portable.text_casts import duckdb_cast, spark_cast
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import type_of
 from headwater.dialect.syntax import JSONScalar
 
 _STRING = r'"((?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)"'
@@ -106,6 +110,20 @@ def _in_duckdb(value: exp.Expr, path: str) -> tuple[exp.Expr, exp.Expr]:
         for steps in json_path.readings(json_path.parse(path))
     ]
     return valid, _first(found)
+
+
+def made(node: exp.Expr, dialect: str) -> exp.Expr:
+    """Return a value as JSON; DuckDB writes 2.5 for a decimal that is 2.50.
+
+    Args:
+        node: a typed :class:`JSONText`.
+        dialect: ``spark``, ``duckdb`` or ``trino``.
+    """
+    if type_of(node.this).this is not t.Type.DECIMAL:
+        return engine_text(node, dialect)
+    written = exp.Cast(this=node.this.copy(), to=t.VARCHAR.copy())
+    written.type = t.VARCHAR
+    return {"spark": spark_cast, "duckdb": duckdb_cast}.get(dialect, lambda cast: cast)(written)
 
 
 def trino_scalar(node: exp.Expr) -> exp.Expr:

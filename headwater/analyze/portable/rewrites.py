@@ -52,7 +52,7 @@ from headwater.analyze.typing.functions.text import (
     REGEXP_SPLIT,
 )
 from headwater.analyze.typing.window_functions import NUMBERED
-from headwater.dialect.syntax import JSONScalar
+from headwater.dialect.syntax import JSONScalar, JSONText
 
 _NARROW = 18
 _LAST_PLACE = 2**31 - 1
@@ -246,6 +246,18 @@ def _duckdb_count_if(node: exp.Expr) -> exp.Expr:
     return exp.Count(this=exp.Case(ifs=[one]))
 
 
+def _duckdb_length(node: exp.Expr) -> exp.Expr:
+    is_bytes = t.family(type_of(node.this)) == "binary"
+    return call("OCTET_LENGTH", node.this) if is_bytes else node
+
+
+def _padded(node: exp.Expr) -> exp.Expr:
+    """Lengths are INTEGER in Spark and DuckDB."""
+    if not isinstance(node.expression, exp.Literal):
+        node.set("expression", _cast(node.expression, t.INTEGER))
+    return node
+
+
 _SPARK_COUNTS = (
     *(exp.Length, exp.StrPosition, exp.ArraySize, exp.Extract),
     *(exp.Year, exp.Quarter, exp.Month, exp.WeekOfYear, exp.Day, exp.DayOfYear),
@@ -273,6 +285,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.RegexpExtract: patterns.spark_extract,
         exp.Split: patterns.spark_split,
         **dict.fromkeys(_EVERY, patterns.spark_every),
+        exp.Pad: _padded,
         exp.SplitPart: texts.spark_part,
         exp.Substring: texts.part_of,
         exp.Replace: texts.spark_replaced,
@@ -281,6 +294,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Lower: texts.spark_lower,
         **dict.fromkeys((exp.JSONExtractScalar, JSONScalar), json_values.spark_scalar),
         JSON_FAULT: json_values.spark_fault,
+        JSONText: partial(json_values.made, dialect="spark"),
         exp.TimeToStr: times.spark_written,
         exp.DateDiff: times.spark_elapsed,
         exp.DateAdd: times.spark_later,
@@ -338,6 +352,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.Reverse: texts.duckdb_reverse,
         exp.Replace: texts.duckdb_replaced,
         exp.Substring: texts.part_of,
+        exp.Length: _duckdb_length,
+        exp.Pad: _padded,
         exp.SplitPart: texts.duckdb_part,
         exp.RegexpLike: patterns.duckdb_test,
         **dict.fromkeys(_EVERY, patterns.duckdb_every),
@@ -360,6 +376,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.ArgMax: collecting_aggregates.duckdb_by,
         **dict.fromkeys((exp.JSONExtractScalar, JSONScalar), json_values.duckdb_scalar),
         JSON_FAULT: json_values.duckdb_fault,
+        JSONText: partial(json_values.made, dialect="duckdb"),
         exp.TimeToStr: times.duckdb_written,
         exp.CountIf: _duckdb_count_if,
         exp.ApproxQuantile: _ranked,
@@ -374,6 +391,7 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         **trino.FIXES,
         **dict.fromkeys(READ.values(), partial(spans.written, dialect="trino")),
         exp.Sub: partial(spans.difference, dialect="trino"),
+        JSONText: partial(json_values.made, dialect="trino"),
         exp.Try: attempts.trino_attempt,
         exp.DateAdd: times.trino_later,
         exp.Bracket: partial(_element, of_map="ELEMENT_AT", of_array="ELEMENT_AT"),

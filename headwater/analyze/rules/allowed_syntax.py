@@ -21,6 +21,7 @@ from headwater.analyze.typing.window_functions import WINDOW_FUNCTIONS
 from headwater.dialect.syntax import (
     BY_PATTERN,
     JSONScalar,
+    JSONText,
     PatternRows,
     RecursiveRows,
     WindowTable,
@@ -113,6 +114,7 @@ _ARGUMENTS: Mapping[type[exp.Expr], frozenset[str]] = {
     **dict.fromkeys((exp.DateDiff, exp.DateAdd), frozenset(("this", "expression", "unit"))),
     exp.GroupConcat: frozenset(("this", "separator")),
     JSONScalar: frozenset(("this", "path")),
+    JSONText: frozenset(("this", "no_rows", "strict")),
     exp.Greatest: frozenset(("this", "expressions", "ignore_nulls")),
     exp.Least: frozenset(("this", "expressions", "ignore_nulls")),
     exp.Pad: frozenset(("this", "expression", "fill_pattern", "is_left")),

@@ -20,6 +20,7 @@ from headwater.analyze.literals import (
     time_format,
 )
 from headwater.analyze.literals.regex_tree import Regex
+from headwater.analyze.rules.json_texts import check_json
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions.text import (
@@ -27,7 +28,7 @@ from headwater.analyze.typing.functions.text import (
     REGEXP_EXTRACT_ALL,
     REGEXP_SPLIT,
 )
-from headwater.dialect.syntax import JSONScalar
+from headwater.dialect.syntax import JSONScalar, JSONText
 
 _SHORT = 18
 """Trino fails if it rounds a decimal of more digits beyond its first one."""
@@ -171,5 +172,6 @@ CHECKS: Mapping[type[exp.Expr], Callable[[exp.Expr, Diagnostics], None]] = {
     exp.SplitPart: _part,
     exp.Pad: _padding,
     exp.Round: _digits,
+    JSONText: check_json,
 }
 """What a literal of a node must be."""

@@ -21,7 +21,7 @@ from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, clash, coerce, merge, type_of
 from headwater.analyze.typing.unknown_functions import hint_for
-from headwater.dialect.syntax import DIALECT, GIVEN
+from headwater.dialect.syntax import DIALECT, GIVEN, SHOWN
 
 _CONVERTED = {"double": t.DOUBLE, "bigint": t.BIGINT}
 _MATH = "cast one side: CAST(x AS DOUBLE)"
@@ -114,7 +114,9 @@ def _coerce_arguments(func: exp.Func, known: f.Function, given: Sequence[exp.Exp
             continue
         if wanted is not None and kind not in (wanted, t.NULL, t.UNKNOWN):
             cast_to(item, wanted)
-    if isinstance(func, exp.DateDiff):
+    if isinstance(func, (exp.TimeToStr, exp.TimeToUnix)) and kinds[0] == t.DATE:
+        cast_to(given[0], t.TIMESTAMP)
+    elif isinstance(func, exp.DateDiff):
         coerce(given, t.common_type(kinds) or t.UNKNOWN)
     elif isinstance(func, exp.ArrayContains) and not any(map(t.is_unknown, kinds)):
         element = t.common_type([t.held(kinds[0])[0], kinds[1]])
@@ -198,7 +200,9 @@ def _argument(known: f.Function, at: int, node: exp.Expr, report: Diagnostics) -
             hint = "count its units: date_diff('second', a, b)"
         elif param == "binary" and t.family(kind) == "text":
             hint = "write to_utf8(x)"
-        message = f"{known.name} needs {f.WANTED[param]}, not {t.sql_type(kind)}"
+        shown = str(node.parent.meta.get(SHOWN, "")) if node.parent is not None else ""
+        name = shown.split("(")[0].lower() or known.name
+        message = f"{name} needs {f.WANTED[param]}, not {t.sql_type(kind)}"
         report.add("TYPE_CLASH", message, node, hint)
         return False
     inner = node.this if isinstance(node, exp.Neg) else node

@@ -13,7 +13,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from headwater.dialect.json_paths import failing_value
-from headwater.dialect.meanings import arrays, functions, times
+from headwater.dialect.meanings import arrays, functions, json_made, times
 from headwater.dialect.meanings import text as words
 from headwater.dialect.meanings.duckdb import MEANINGS as DUCKDB
 from headwater.dialect.meanings.flink import MEANINGS as FLINK
@@ -213,23 +213,26 @@ _LAMBDAS: Mapping[type[exp.Expr], Meaning] = {
     exp.Transform: functions.named("transform", "this", "expression"),
     exp.ArrayFilter: functions.named("filter", "this", "expression"),
 }
+_TRINO_CALLS: functions.Calls = {"json_array": (0, 99, json_made.array_of_values)}
 _EXTREMES: Mapping[type[exp.Expr], Meaning] = {exp.Greatest: _extreme, exp.Least: _extreme}
 
 MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
     "trino": {
         **_EVERYWHERE,
-        exp.Anonymous: times.called,
+        exp.Anonymous: functions.by_name(_TRINO_CALLS, times.called),
         exp.Extract: times.part,
         exp.Floor: times.rounded_down,
+        exp.JSONFormat: json_made.formatted,
+        exp.JSONObject: json_made.object_of_pairs,
         exp.StrToTime: times.read,
         exp.ParseDatetime: times.read_datetime,
     },
     "spark": {
+        **_EVERYWHERE,
         **SPARK,
         **_EXTREMES,
         **_GATHERED,
         **_JSON,
-        **_EVERYWHERE,
         **_LAMBDAS,
         exp.Bracket: functions.element(0, fails=True),
         exp.ArrayToString: _JOINED,
@@ -255,12 +258,12 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         **dict.fromkeys(_BITS, _bits_in_order),
     },
     "duckdb": {
+        **_EVERYWHERE,
         **DUCKDB,
         **_EXTREMES,
         **_JSON,
         exp.Like: words.among(),
         **_DIGESTS,
-        **_EVERYWHERE,
         **_LAMBDAS,
         exp.Bracket: arrays.element_or_part,
         exp.ArrayToString: _JOINED,
@@ -278,11 +281,11 @@ MEANINGS: Mapping[str, Mapping[type[exp.Expr], Meaning]] = {
         exp.Extract: times.parts(0, "DOUBLE"),
     },
     "postgres": {
+        **_EVERYWHERE,
         **POSTGRES,
         **_EXTREMES,
         **_JSON,
         exp.MD5: functions.digest("md5"),
-        **_EVERYWHERE,
         exp.Bracket: arrays.element_or_part,
         exp.ArrayToString: _JOINED,
         exp.ArraySize: functions.length_or_null,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from headwater.dialect.meanings import arrays, from_items, functions, times
+from headwater.dialect.meanings import arrays, composed, from_items, functions, times
 from headwater.dialect.meanings import text as words
 from headwater.dialect.meanings.text import Meaning
 
@@ -45,6 +45,7 @@ MEANINGS: Mapping[type[exp.Expr], Meaning] = {
     exp.ArrayPosition: arrays.place_or_null,
     exp.ArraySlice: arrays.from_to,
     exp.ArraySort: arrays.nulls_first,
+    exp.Ascii: composed.ASCII,
     exp.Chr: functions.character(0),
     exp.DateAdd: times.whole_days_later,
     exp.DateFromParts: functions.day_of_parts,
@@ -53,14 +54,17 @@ MEANINGS: Mapping[type[exp.Expr], Meaning] = {
     exp.Flatten: functions.named("flatten", "this"),
     exp.FromBase64: functions.of_text("from_base64"),
     exp.GroupConcat: words.separated(","),
+    exp.GroupingId: composed.grouping,
     exp.Hex: functions.of_text("to_utf8", "to_hex"),
     exp.IgnoreNulls: functions.any_given,
     exp.IntDiv: functions.whole_quotient("duckdb"),
     exp.IsInf: functions.named("is_infinite", "this"),
     exp.IsNan: functions.named("is_nan", "this"),
+    exp.Left: composed.ALL_BUT_END,
     exp.Map: functions.MAP,
     exp.MapKeys: functions.named("map_keys", "this"),
     exp.RegexpExtractAll: functions.named("regexp_extract_all", "this", "expression", "group"),
+    exp.Right: composed.ALL_BUT_BEGINNING,
     exp.Table: from_items.series(called_as_alias=False),
     exp.ToBase64: functions.named("to_base64", "this"),
     exp.Trunc: functions.no_digits,

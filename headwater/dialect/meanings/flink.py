@@ -17,7 +17,7 @@ from sqlglot.dialects.trino import Trino
 from sqlglot.helper import seq_get
 from sqlglot.parsers.trino import TrinoParser
 
-from headwater.dialect.meanings import arrays, flink_times, functions, times
+from headwater.dialect.meanings import arrays, composed, flink_times, functions, times
 from headwater.dialect.meanings import text as words
 from headwater.dialect.meanings.text import Meaning
 
@@ -208,15 +208,18 @@ MEANINGS: Mapping[type[exp.Expr], Meaning] = {
     exp.Floor: flink_times.beginning,
     exp.FromBase64: functions.of_text("from_base64", "from_utf8"),
     exp.GroupConcat: words.separated(","),
+    exp.GroupingId: composed.grouping,
     exp.Hex: functions.of_text("to_utf8", "to_hex"),
     exp.JSONValue: _json_value,
+    exp.Left: composed.BEGINNING,
     exp.Log: _natural_logarithm,
     exp.RegexpCount: functions.named("regexp_count", "this", "expression"),
     exp.RegexpReplace: _plain_replacement,
     exp.RegexpSubstr: words.first_match,
+    exp.Right: composed.END,
     exp.Substring: _first_place,
-    exp.TimeToStr: functions.exact_letters,
     exp.TimestampDiff: times.elapsed,
+    exp.TimeToStr: functions.exact_letters,
     exp.ToBase64: functions.of_text("to_utf8", "to_base64"),
     exp.Trim: words.blanks,
     exp.Trunc: functions.no_digits,

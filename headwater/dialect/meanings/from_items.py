@@ -8,6 +8,8 @@ In: nodes as sqlglot parsed them. Out: UNNEST, named as the engine of the dialec
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from headwater.dialect.meanings.arrays import call
@@ -35,12 +37,7 @@ def series(*, called_as_alias: bool) -> Meaning:
         bounds = _bounds(made) if isinstance(made, _SERIES) else None
         if bounds is None:
             return node
-        first, last, step = bounds
-        reached = (exp.GTE if isinstance(step, exp.Neg) else exp.LTE)(
-            this=exp.paren(first.copy()), expression=exp.paren(last.copy())
-        )
-        given = [first.copy(), last.copy(), *([step.copy()] if step is not None else [])]
-        some = exp.Case(ifs=[exp.If(this=reached, true=call("sequence", *given))])
+        some = _sequence(*bounds)
         name = "range" if made.args.get("is_end_exclusive") else "generate_series"
         alias = node.alias or name
         columns = [each.copy() for each in node.args["alias"].columns] if node.alias else []
@@ -49,6 +46,39 @@ def series(*, called_as_alias: bool) -> Meaning:
         return exp.Unnest(expressions=[some], alias=named)
 
     return unnested
+
+
+def selected_series(node: exp.Expr) -> exp.Expr:
+    """``SELECT generate_series(first, last [, step])``, which makes rows."""
+    bounds = None if isinstance(node.parent, exp.Table) else _bounds(node)
+    if bounds is None:
+        return node
+    rows = exp.Unnest(expressions=[_sequence(*bounds)])
+    if not isinstance(node.parent, exp.Select):
+        return rows
+    return exp.Alias(this=rows, alias=exp.to_identifier("generate_series"))
+
+
+def matches(node: exp.Expr) -> exp.Expr:
+    """``unnest(regexp_matches(x, pattern, 'g'))`` of a pattern without groups: all matches."""
+    inner = node.this
+    if not isinstance(inner, exp.Anonymous) or inner.name.lower() != "regexp_matches":
+        return node
+    value, pattern, flags = [*inner.expressions, None, None, None][:3]
+    if not isinstance(flags, exp.Literal) or flags.name != "g" or not pattern.is_string:
+        return node
+    if re.search(r"\((?!\?:)", pattern.name):
+        return node
+    return exp.Explode(this=call("regexp_extract_all", value, pattern))
+
+
+def _sequence(first: exp.Expr, last: exp.Expr, step: exp.Expr | None) -> exp.Expr:
+    """An array of numbers, NULL if there are none."""
+    reached = (exp.GTE if isinstance(step, exp.Neg) else exp.LTE)(
+        this=exp.paren(first.copy()), expression=exp.paren(last.copy())
+    )
+    given = [first.copy(), last.copy(), *([step.copy()] if step is not None else [])]
+    return exp.Case(ifs=[exp.If(this=reached, true=call("sequence", *given))])
 
 
 def _bounds(made: exp.Expr) -> tuple[exp.Expr, exp.Expr, exp.Expr | None] | None:

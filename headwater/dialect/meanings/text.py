@@ -161,13 +161,6 @@ def trimmed(node: exp.Expr) -> exp.Expr:
     return exp.Trim(this=value.copy(), expression=cut, position="BOTH")
 
 
-def padded(node: exp.Expr) -> exp.Expr:
-    """``lpad`` and ``rpad`` that fill with blanks unless they say with what."""
-    if not node.args.get("fill_pattern"):
-        node.set("fill_pattern", text(" "))
-    return node
-
-
 def replaced(node: exp.Expr) -> exp.Expr:
     """``replace`` that does not find an empty text."""
     search = node.expression

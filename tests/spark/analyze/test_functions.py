@@ -51,6 +51,7 @@ SCALARS = """
 concat(s, u) | s || u || 'z' | substr(s, 2) | substr(s, 2, 3) | substr(s, -2) | length(s) | lower(s)
 upper(s) | trim(s) | ltrim(s) | rtrim(s) | reverse(s) | replace(s, 'l', 'L') | replace(s, 'l')
 strpos(s, u) | position(u IN s) | starts_with(s, 'h') | lpad(s, 5, '0') | rpad(s, 5, '0')
+lpad(s, length(u) + 2, 'äb') | codepoint(lpad(s, 1, '😀')) | length(to_utf8(s))
 split_part(s, '-', 2) | split_part(s, '-', 9) | split(s, '-') | regexp_like(s, '^h.*l+')
 regexp_replace(s, '(l+)', '<$1>') | regexp_replace(s, '\\w') | translate(s, 'lo', '01')
 s LIKE '%-%' | s NOT LIKE 'h%' | s LIKE '%!%c%' ESCAPE '!' | s < u | s = '' | s IN ('', 'x')

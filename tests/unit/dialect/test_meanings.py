@@ -42,6 +42,7 @@ def test_what_a_dialect_means(dialects: str, expression: str, expected: object) 
         ("flink", "FROM_BASE64('!!!')"),
         ("postgres", "make_date(i + 2019, j, 30)"),
         ("spark", "i DIV (i - 7)"),
+        ("spark", "pmod(i, i - 7)"),
     ],
 )
 def test_what_fails_makes_a_bad_row(dialect: str, expression: str) -> None:
@@ -74,6 +75,8 @@ def test_what_fails_makes_a_bad_row(dialect: str, expression: str) -> None:
         ("duckdb", "trunc(x, 2)", "truncate takes no number of digits"),
         ("postgres", "round(x)", "round of DOUBLE rounds halves to even numbers"),
         ("postgres", "mode() WITHIN GROUP (ORDER BY i)", "mode takes any of the values that tie"),
+        ("postgres", "jsonb_agg(coalesce(s, 'x'))", "s is a text or JSON"),
+        ("spark", "to_json(array(struct(i)))", "to_json leaves out fields of a row that are NULL"),
         ("flink", "TIMESTAMPDIFF(MONTH, ts, ts)", "MONTH of timestampdiff is another one"),
     ],
 )

@@ -17,7 +17,7 @@ ELSEWHERE: Mapping[str, str] = {
     **dict.fromkeys(("regexp_match", "regexp_substr", "extractgroup"),
                     "regexp_extract(text, pattern, group)"),
     **dict.fromkeys(("replaceall", "replaceregexpall"), "regexp_replace(text, pattern, new)"),
-    **dict.fromkeys(("octet_length", "byte_length"), "length(text)"),
+    **dict.fromkeys(("octet_length", "byte_length"), "length(to_utf8(text))"),
     **dict.fromkeys(("concatws", "textjoin"), "concat_ws(separator, text, …)"),
     **dict.fromkeys(("startswith", "prefix"), "starts_with(text, prefix)"),
     **dict.fromkeys(("ends_with", "endswith", "suffix"), "text LIKE '%suffix'"),

@@ -79,6 +79,14 @@ EVERYWHERE = ("spark", "duckdb", "postgres", "snowflake", "bigquery")
 
 Table = Mapping[type[exp.Expr], Function]
 
+
+def _is_in_json(kind: exp.DataType) -> bool:
+    """Return whether values of a type have one text in JSON, also within arrays and rows."""
+    if kind.this in (t.Type.ARRAY, t.Type.STRUCT):
+        return all(map(_is_in_json, t.elements(kind)))
+    return t.family(kind) in ("text", "boolean") or t.is_integer(kind) or kind == t.DATE
+
+
 KINDS: Mapping[str, Callable[[exp.DataType], bool]] = {
     "any": lambda kind: True,
     "comparable": lambda kind: t.family(kind) in (*t.SCALARS, "interval"),
@@ -98,10 +106,12 @@ KINDS: Mapping[str, Callable[[exp.DataType], bool]] = {
     "span": lambda kind: kind == t.INTERVAL,
     "uuid": lambda kind: kind == t.UUID,
     "summable": lambda kind: t.family(kind) in ("number", "interval"),
+    "jsonable": lambda kind: kind.this is t.Type.DECIMAL or _is_in_json(kind),
     "array": lambda kind: t.family(kind) == "array",
     "collection": lambda kind: t.family(kind) in ("array", "map"),
     "map": lambda kind: t.family(kind) == "map",
     "binary": lambda kind: t.family(kind) == "binary",
+    "string": lambda kind: t.family(kind) in ("text", "binary"),
     "double": lambda kind: t.family(kind) == "number",
     "bigint": t.is_integer,
     "int": lambda kind: kind == t.INTEGER,
@@ -135,10 +145,12 @@ WANTED: Mapping[str, str] = {
     "span": "an interval",
     "uuid": "a UUID",
     "summable": "a number",
+    "jsonable": "a text, exact number, boolean or date, or an array or a row without decimals",
     "array": "an array",
     "collection": "an array or a map",
     "map": "a map",
     "binary": "bytes",
+    "string": "text or bytes",
     "double": "a number",
     "bigint": "an integer",
     "int": "an INTEGER",

@@ -13,8 +13,8 @@ from headwater.analyze.typing.functions.entry import (
     common,
     first,
 )
-from headwater.analyze.typing.functions.lines import named
-from headwater.dialect.syntax import JSONScalar
+from headwater.analyze.typing.functions.lines import line, named
+from headwater.dialect.syntax import JSONScalar, JSONText
 
 
 def _fault(node: exp.Expr) -> str:
@@ -82,6 +82,12 @@ OTHERS: Table = {
     ),
 }
 
+_IN_TRINO = (
+    r"regexp_replace(json_format(CAST(_1 AS JSON)),"
+    r" '\\u(D[89AB][0-9A-F]{2})\\u(D[C-F][0-9A-F]{2})|(\\.)', x -> coalesce(x[3],"
+    " chr(65536 + (from_base(x[1], 16) - 55296) * 1024 + from_base(x[2], 16) - 56320)))"
+)
+"""Trino 476 escapes characters beyond 16 bits, which other engines write as they are."""
 JSON_FAULT = named("_json_fault")
 FAULTS: Table = {
     JSONScalar: Function(
@@ -105,10 +111,50 @@ FAULTS: Table = {
         nullable="never",
         texts={},
     ),
+    **dict(
+        (
+            line(
+                "json_format(x: jsonable) -> VARCHAR",
+                "Returns a value as JSON.",
+                spark="CASE WHEN _1 IS NOT NULL THEN substring(to_json(array(_1), map("
+                "'ignoreNullFields', 'false')), 2, length(to_json(array(_1), map("
+                "'ignoreNullFields', 'false'))) - 2) END",
+                duckdb="CASE WHEN _1 IS NOT NULL THEN CAST(to_json(_1) AS VARCHAR) END",
+                trino=_IN_TRINO,
+                node=JSONText,
+            ),
+        )
+    ),
 }
 """What no name calls."""
 
 FORMS: tuple[Described, ...] = (
+    Described(
+        "json_format",
+        "json_format(CAST(x AS JSON))",
+        "Returns a text, exact number, boolean or date as JSON, or an array or a row of them.",
+        (
+            ("json_format(CAST('a \"b\"' AS JSON))", '\'"a \\"b\\""\''),
+            ("json_format(CAST(ARRAY[1, NULL] AS JSON))", "'[1,null]'"),
+        ),
+        "Floating point numbers have other digits in each engine, and are refused. A character"
+        " beyond 16 bits stands as it is; Trino escapes it.",
+    ),
+    Described(
+        "json_object",
+        "json_object('key': x, …)",
+        "Returns a JSON object; with ABSENT ON NULL without fields that are NULL.",
+        (("json_object('a': 1, 'b': NULL)", '\'{"a":1,"b":null}\''),),
+        "Values are those of `json_format`. Keys are literals, in the order written; Trino orders"
+        " them in its own way.",
+    ),
+    Described(
+        "json_array",
+        "json_array(x, …)",
+        "Returns a JSON array of the values that are not NULL.",
+        (("json_array(1, NULL, 'a')", "'[1,\"a\"]'"),),
+        "Values are those of `json_format`.",
+    ),
     Described(
         "element_at",
         "element_at(x, n)",

@@ -28,6 +28,28 @@ _LEVENSHTEIN = (
 )
 """DuckDB counts bytes; of other letters the distance is computed row by row."""
 
+MOST_PADDED = 1_000_000
+"""Characters of a padded text: a length beyond them is taken for a mistake."""
+
+
+def _unpadded(node: exp.Expr) -> str:
+    """The condition that lpad or rpad fails; check reads literals."""
+    length, padding = node.expression, node.args["fill_pattern"]
+    conditions = []
+    if not isinstance(length, exp.Literal):
+        conditions.append(f"_2 NOT BETWEEN 0 AND {MOST_PADDED}")
+    if not isinstance(padding, exp.Literal):
+        conditions.append("_3 = ''")
+    return " OR ".join(conditions)
+
+
+def _uncoded(node: exp.Expr) -> str:
+    """The condition that codepoint fails; a text that is padded to a character never does."""
+    value = node.expressions[0].unnest()
+    one = isinstance(value, exp.Pad) and value.expression.name == "1"
+    return "" if one else "length(_1) <> 1"
+
+
 TEXT: Table = {
     exp.Concat: Function(
         "concat",
@@ -119,9 +141,10 @@ TEXT: Table = {
         "lpad(text, length, padding)",
         "Fills the text on the left to a length, and cuts longer text; `rpad` fills on the right.",
         (("lpad('7', 3, '0')", "'007'"), ("rpad('7', 3, '.')", "'7..'")),
+        "It fails for a negative length, a length over 1,000,000, and an empty padding.",
         params=("text", "integer", "text"),
         result=_TEXT,
-        constant=(1, 2),
+        fails=_unpadded,
     ),
     exp.SplitPart: Function(
         "split_part",
@@ -144,10 +167,10 @@ TEXT: Table = {
     ),
     exp.Length: Function(
         "length",
-        "length(text)",
-        "Counts the characters of the text.",
-        (("length('åre')", "3"),),
-        params=("text",),
+        "length(x)",
+        "Counts the characters of a text, or bytes.",
+        (("length('åre')", "3"), ("length(to_utf8('åre'))", "4")),
+        params=("string",),
         result=_LENGTH,
     ),
     exp.StrPosition: Function(
@@ -220,9 +243,21 @@ TEXT: Table = {
                 "chr(n: bigint) -> VARCHAR",
                 "Returns the character with a number in Unicode.",
                 "chr(229) -> 'å'",
-                spark="decode(unhex(lpad(hex(_1), 8, '0')), 'UTF-32')",
+                # a decoder takes 65279 for the mark of the order of bytes, and leaves it out
+                spark="CASE WHEN _1 = 65279 THEN decode(unhex('EFBBBF'), 'UTF-8')"
+                " ELSE decode(unhex(lpad(hex(_1), 8, '0')), 'UTF-32') END",
                 duckdb="chr(CAST(_1 AS INTEGER))",
                 fails="_1 < 0 OR _1 > 1114111 OR _1 BETWEEN 55296 AND 57343",
+            ),
+            line(
+                "codepoint(character: text) -> INTEGER",
+                "Returns the number in Unicode of a character.",
+                "codepoint('å') -> 229",
+                spark="ascii(_1)",
+                duckdb="unicode(_1)",
+                trino="codepoint(CAST(_1 AS VARCHAR(1)))",
+                fails=_uncoded,
+                engines="It fails for a text that is not one character.",
             ),
             line(
                 "hamming_distance(x: text, y: text) -> BIGINT",

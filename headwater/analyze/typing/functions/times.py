@@ -95,7 +95,7 @@ TIMES: Table = {
         "Returns the seconds since 1970-01-01 00:00:00 UTC, with their fraction.",
         (("to_unixtime(TIMESTAMP '1970-01-01 00:01:00.5')", "60.5"),),
         "Spark returns whole seconds; Headwater keeps the fraction, as Trino does.",
-        params=("timestamp",),
+        params=("datetime",),
         result=always(t.DOUBLE),
     ),
     exp.TimeToStr: Function(
@@ -106,7 +106,7 @@ TIMES: Table = {
         ((f"date_format({_AT}, '%Y-%m-%d %H:%i')", "'2026-11-25 17:30'"),),
         "Names of days and months are English everywhere. The time is rounded to milliseconds"
         " first, as in Trino. Other letters differ between engines and are refused.",
-        params=("timestamp",),
+        params=("datetime",),
         result=always(t.VARCHAR),
     ),
     exp.LastDay: Function(
