@@ -58,11 +58,16 @@ class BindingAttempt:
         return all(error.condition == "NOT_YET" for error in self.first[1])
 
     def give_up(self) -> None:
-        """Report what was wrong with the first attempt."""
+        """Report what was wrong with the first attempt.
+
+        Beside a broken relation no other form could be tried: its own error says what is wrong.
+        """
         assert self.first is not None
         self.binder.tainted, errors = self.first
+        beside = any(relation.broken for relation in self.around)
         for error in errors:
-            self.binder.report.put_back(error)
+            if not beside or error.condition != "NOT_YET":
+                self.binder.report.put_back(error)
 
 
 class SubqueryPlace:
