@@ -228,7 +228,7 @@ def _collect(body: Body, places: list[tuple[int, int]]) -> None:
             assert isinstance(why, RefusedCall)
             found = offsets_of(node)
             at = _origin(found[0], places) if found else None
-            raise LeftOut(f"{node.name}: {why.reason}", why.remedy, at)
+            raise LeftOut(why.reason, why.remedy, at)
         if note := node.meta.get(NOTE):
             body.remark(note)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -79,7 +80,7 @@ def _builder(name: str, entry: Any) -> Callable[[list[exp.Expr]], exp.Expr]:  # 
 def refused(name: str, arguments: list[exp.Expr], why: RefusedCall) -> exp.Expr:
     """Return the call of a function that has no equal here."""
     node = exp.Anonymous(this=name.lower(), expressions=arguments)
-    node.meta[REFUSED] = why
+    node.meta[REFUSED] = replace(why, reason=f"{node.name}: {why.reason}")
     return node
 
 

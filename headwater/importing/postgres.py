@@ -71,7 +71,7 @@ FUNCTIONS: Functions = {
     "REGEXP_MATCH": RefusedCall("it gives an array of groups", "write regexp_extract(x, p, 1)"),
     "REGEXP_MATCHES": RefusedCall("it gives a row per match", "write regexp_extract(x, p, 1)"),
     "SUBSTR": {2: "substr(_1, _2)", 3: "substr(_1, _2, _3)"},
-    "TO_JSONB": RefusedCall("there are no JSON values", "show the columns"),
+    "TO_JSONB": RefusedCall("a text may hold JSON", "write json_format(CAST(x AS JSON))"),
     "TO_TIMESTAMP": {
         1: CallMapping("from_unixtime(CAST(floor(_1) AS BIGINT))", "to_timestamp: whole seconds")
     },

@@ -199,7 +199,7 @@ def _check(
         report.not_yet("a subquery within an aggregate", predicate, hint)
     elif scalar and not is_one_row(query):
         hint = "aggregate it: SELECT max(x) FROM …"
-        words = "a scalar subquery of arrays, maps or rows, or of values that can fail"
+        words = "a scalar subquery of arrays, maps or rows, or one that can fail"
         report.not_yet(words, predicate, hint)
     elif outer_columns(query):
         _check_correlated(predicate, query, keys, report)

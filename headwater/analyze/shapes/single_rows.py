@@ -36,7 +36,7 @@ def aggregate_single_row(found: exp.Query, catalog: Catalog) -> exp.Query:
     """Let a scalar subquery be an aggregate, in place, and return it as it is then.
 
     Args:
-        found: bound; one over arrays, maps or rows, or whose value can fail, remains as it is.
+        found: bound; one over arrays, maps or rows, or that can fail, remains as it is.
         catalog: tables and their keys.
     """
     query = found.unnest()
@@ -51,7 +51,7 @@ def aggregate_single_row(found: exp.Query, catalog: Catalog) -> exp.Query:
         _around(query, _GREATEST)
     elif _is_found_by_key(query, catalog) or _reads_one_row(query):
         output.set("this", composed(_GREATEST, [output.this]))
-    else:
+    elif not any(map(fails_on_ordinary_data, query.walk())):  # the row around asks it once more
         written = exp.Subquery(this=query.copy()).sql(dialect=Headwater)
         if is_row_by_row(query):
             output.set("this", composed(_ALONE, [output.this]))

@@ -118,7 +118,9 @@ FUNCTIONS: Functions = {
         "TRY_CAST(replace(_1, 'T', ' ') AS TIMESTAMP WITH TIME ZONE)"
     ),
     "MZ_LOGICAL_TIMESTAMP": RefusedCall("the clock is no part of the data", "use watermark()"),
-    "JSONB_AGG": RefusedCall("there are no JSON values", "write array_agg"),
-    "JSONB_BUILD_OBJECT": RefusedCall("there are no JSON values", "show the columns"),
+    "JSONB_AGG": RefusedCall(
+        "a text may hold JSON", "write json_format(CAST(array_agg(x) AS JSON))"
+    ),
+    "JSONB_BUILD_OBJECT": RefusedCall("a text may hold JSON", "write json_object('key': x)"),
     "JSONB_OBJECT_AGG": RefusedCall("there are no JSON values", "show the columns"),
 }

@@ -17,6 +17,7 @@ import pytest
 from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot
+from sqlalchemy.exc import OperationalError
 
 import headwater
 from headwater.project import Project, load_project
@@ -66,7 +67,7 @@ def loaded(project: Project, commits: int) -> tuple[Table, Snapshot]:
     while time.monotonic() < deadline:
         try:
             table = load(project.root, "revenue")
-        except NoSuchTableError:  # nor, maybe, a catalog
+        except (NoSuchTableError, OperationalError):  # nor, maybe, a whole catalog
             table = None
         snapshot = table.current_snapshot() if table else None
         if (
