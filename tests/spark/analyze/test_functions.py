@@ -87,6 +87,8 @@ CASE i WHEN 7 THEN 'a' ELSE 'b' END | i BETWEEN 1 AND 10 | i IS NULL | i IS DIST
 i IS NOT DISTINCT FROM j | NOT i > 1 AND j > 1 OR d > 0 | d = 2.5 | cardinality(a)
 extract(second FROM t2) + 0e0 | extract(second FROM t2) = 59 | length(s) * 1000000000
 strpos(s, 'l') * year(ts) * 2000000 | ceil(b * 4294967291)
+json_format(CAST(s AS JSON)) | json_format(CAST(ARRAY[s, u] AS JSON))
+json_format(CAST(ROW(s AS x, b AS y) AS JSON))
 json_extract_scalar(s, '$.x.y') | json_extract_scalar(s, '$.z') | json_extract_scalar('nope', '$.z')
 json_extract_scalar(concat('{"z": ', CAST(b AS VARCHAR), '}'), '$.z' ERROR ON ERROR)
 timestamp '2013-01-01 00:00:00.5 UTC' | DATE '2013-01-01' | regexp_extract(s, 'l+')
