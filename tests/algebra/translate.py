@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp, parse_one
 
+from headwater.analyze.failing import fallible
 from headwater.analyze.portable.rewrites import portable
 
 MACROS = (
@@ -37,6 +38,10 @@ class Collected(exp.Expression, exp.AggFunc):
     arg_types = {"this": True, "expressions": True}  # noqa: RUF012  as sqlglot has it
     is_var_len_args = True
     _sql_names = ("COLLECTED",)
+
+
+# no list can fail, which the planner knows of its own
+fallible.TOTAL = fallible.TOTAL | {Collected}
 
 
 def collected(node: exp.Expr) -> exp.Expr:

@@ -14,8 +14,9 @@ from sqlglot import exp
 
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.typing import types as t
-from headwater.dialect.syntax import PatternRows
+from headwater.dialect.syntax import PatternRows, RecursiveRows
 from headwater.plan.sql.native_patterns import inexpressible, not_told
+from headwater.plan.sql.recursion import depth_of
 from headwater.serve.compare import RowDifference, subtraction, tolerant_difference
 from headwater.serve.connection import duckdb_connection, quoted
 from headwater.serve.iceberg import StoredIcebergTable
@@ -54,7 +55,10 @@ def compare_in_trino(case: Case, limit: int) -> RowDifference:
     table = f"SELECT {names} FROM {_relation(case, case.plan.view.name, case.table, case.read_at)}"
     with trino_query(config, f"SELECT count(*) FROM ({table}) AS counted") as result:
         ((rows,),) = result.rows
-    with trino_query(config, subtraction(columns, table, _at_rest(case))) as result:
+    asked = subtraction(columns, table, _at_rest(case))
+    recursive = case.plan.view.query.find(RecursiveRows) is not None
+    rounds = {"max_recursion_depth": str(depth_of(case.plan.view))} if recursive else None
+    with trino_query(config, asked, rounds) as result:
         left_over = _arrow(result.columns, [tuple(map(_plain, row)) for row in result.rows])
     if not left_over.num_rows:
         return RowDifference(int(str(rows)), 0, 0)
