@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from headwater.serve.verify import Case
 
 _MOST_ROUNDS = 20
-"""Trino 476 writes the step of a recursion out for each round: 15 stages each, where 150 are its own
-limit. 100 rounds overflow its stack."""
+"""Trino 476 writes the step of a recursion out for each round, with 15 stages each, where 150 are its
+own limit. 100 rounds overflow its stack."""
 
 
 def compare_in_trino(case: Case, limit: int) -> RowDifference:
