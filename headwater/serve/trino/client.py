@@ -6,7 +6,7 @@ what keeps it from answering are errors of ours; nothing is written, Trino's rul
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -28,13 +28,8 @@ _FETCH = 1000
 
 
 @contextmanager
-def trino_connection(
-    config: Config, properties: Mapping[str, str] | None = None
-) -> Iterator[trino.dbapi.Connection]:
+def trino_connection(config: Config) -> Iterator[trino.dbapi.Connection]:
     """Open a session in UTC, whose tables without a schema are those of the project.
-
-    Args:
-        properties: of the session, beside Trino's own.
 
     Raises:
         ConfigError: ``TRINO_UNKNOWN`` if the project names no Trino, ``SECRET_MISSING``.
@@ -69,7 +64,6 @@ def trino_connection(
         catalog=settings.catalog,
         schema=config.namespace,
         timezone="UTC",
-        session_properties=dict(properties or {}),
     )
     try:
         yield connection
@@ -80,19 +74,16 @@ def trino_connection(
 
 
 @contextmanager
-def trino_query(
-    config: Config, sql: str, properties: Mapping[str, str] | None = None
-) -> Iterator[Result]:
+def trino_query(config: Config, sql: str) -> Iterator[Result]:
     """Run one query; its rows can be read until the block ends.
 
     Args:
         sql: what Trino reads, as it stands.
-        properties: of the session.
 
     Raises:
         HeadwaterError: as :func:`trino_connection`.
     """
-    with trino_connection(config, properties) as connection:
+    with trino_connection(config) as connection:
         cursor = connection.cursor()
         cursor.execute(sql.strip().removesuffix(";"))
         names = tuple(column.name for column in cursor.description or ())
