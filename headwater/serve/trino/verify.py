@@ -49,8 +49,8 @@ def compare_in_trino(case: Case, limit: int) -> RowDifference:
     for matches in case.plan.view.query.find_all(PatternRows):
         if reason := refused(matches.args["clause"]):
             raise Unseen(reason)
-    for rows in case.plan.view.query.find_all(RecursiveRows):
-        if rows.this.args.get("distinct"):
+    for recursion in case.plan.view.query.find_all(RecursiveRows):
+        if recursion.this.args.get("distinct"):
             raise Unseen("Trino does not leave out rows of earlier rounds, as UNION does")
     columns, config = case.columns, case.project.config
     names = ", ".join(map(quoted, columns.names))
