@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from sqlglot import exp
 
-from headwater.dialect.parser import Headwater, HeadwaterRules, body_parser
+from headwater.dialect.meanings.templates import template
+from headwater.dialect.parser import Headwater, HeadwaterRules
 from headwater.importing.contract import CallMapping, Functions, RefusedCall
 
 NOTE = "import.note"
@@ -91,7 +91,7 @@ def arity(sql: str) -> int:
 
 def filled(sql: str, arguments: list[exp.Expr]) -> exp.Expr:
     """Return an expression with the arguments in their places."""
-    root = exp.Paren(this=_parsed(sql).copy())
+    root = exp.Paren(this=template(sql).copy())
     for node in list(root.find_all(exp.Column)):
         if found := _ARGUMENT.fullmatch(node.name):
             value = arguments[int(found[1]) - 1].copy()
@@ -115,14 +115,6 @@ def _fold(node: exp.Expr) -> None:
     if all(isinstance(each, exp.Literal) and each.is_int for each in (left, right)):
         sign = 1 if isinstance(node, exp.Add) else -1
         node.replace(exp.Literal.number(int(left.name) + sign * int(right.name)))
-
-
-@cache
-def _parsed(sql: str) -> exp.Expr:
-    text = f"SELECT {sql}"
-    statement = body_parser("trino").parse(text, 0, len(text))
-    found: exp.Expr = statement.expressions[0]
-    return found
 
 
 def headwater_dialect(functions: Functions) -> type[Any]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.nullable import nullable
+from headwater.dialect.meanings.templates import in_brackets
 
 
 def any_of(*conditions: exp.Expr | None) -> exp.Expr | None:
@@ -73,13 +73,6 @@ def all_of(*conditions: exp.Expr | None) -> exp.Expr:
 def both(left: exp.Expr | None, right: exp.Expr | None) -> exp.Expr | None:
     """Return two fresh conditions joined by AND; None, which is false, if the second is None."""
     return None if right is None else all_of(left, right)
-
-
-def in_brackets(node: exp.Expr) -> exp.Expr:
-    """Return a copy of a typed node that can stand as an operand."""
-    simple = isinstance(node, (exp.Column, exp.Literal, exp.Paren, exp.Func, exp.Try))
-    simple = simple and not isinstance(node, exp.Connector)
-    return node.copy() if simple else typed(exp.Paren(this=node.copy()), type_of(node))
 
 
 def typed(node: exp.Expr, kind: exp.DataType) -> exp.Expr:

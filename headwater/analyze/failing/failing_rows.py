@@ -22,7 +22,6 @@ from headwater.analyze.failing.conditions import (
     any_of,
     both,
     given,
-    in_brackets,
     is_null,
     is_true,
     negated,
@@ -44,6 +43,7 @@ from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions.lambdas import ANY_MATCH, ZIP_WITH
 from headwater.analyze.typing.lambdas import lambdas_of
 from headwater.analyze.typing.nullable import nullable
+from headwater.dialect.meanings.templates import in_brackets
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _QUOTIENTS = (exp.Div, exp.Mod)

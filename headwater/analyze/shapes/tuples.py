@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.dialect.meanings.templates import in_brackets
 from headwater.dialect.rows import values_of
 
 _TOTAL = (exp.Paren, exp.Neg, exp.Lower, exp.Upper, exp.Trim, exp.Coalesce)
@@ -92,15 +93,10 @@ def _equal(
     left: Sequence[exp.Expr], right: Sequence[exp.Expr], kind: type[exp.Binary] = exp.EQ
 ) -> exp.Expr:
     pairs = [
-        kind(this=_in_brackets(a), expression=_in_brackets(b))
+        kind(this=in_brackets(a), expression=in_brackets(b))
         for a, b in zip(left, right, strict=True)
     ]
     return exp.paren(exp.and_(*pairs, copy=False), copy=False)
-
-
-def _in_brackets(node: exp.Expr) -> exp.Expr:
-    simple = isinstance(node, (exp.Column, exp.Literal, exp.Func, exp.Paren))
-    return node.copy() if simple else exp.paren(node.copy(), copy=False)
 
 
 def _only_filters(member: exp.Expr) -> bool:
@@ -142,7 +138,7 @@ def _count_rows(count: exp.Expr) -> None:
     if not beside:
         return
     given = [
-        exp.Not(this=exp.Is(this=_in_brackets(value), expression=exp.null())) for value in values
+        exp.Not(this=exp.Is(this=in_brackets(value), expression=exp.null())) for value in values
     ]
     around = count.parent
     if isinstance(around, exp.Filter):

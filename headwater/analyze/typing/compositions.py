@@ -5,7 +5,6 @@ In: SQL with ``_1``, ``_2`` for arguments, and typed arguments. Out: a typed tre
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import cast
 
@@ -18,12 +17,10 @@ from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.infer import infer
-from headwater.dialect.parser import body_parser
+from headwater.dialect.meanings.templates import filled, hole, template
 
 LANGUAGE = "language"
 """Key of the texts of a function, beside those of engines: what it is made of in the language."""
-
-_ARGUMENT = re.compile(r"_(\d)")
 
 
 def composed(text: str, given: list[exp.Expr]) -> exp.Expr:
@@ -35,16 +32,14 @@ def composed(text: str, given: list[exp.Expr]) -> exp.Expr:
     """
     root = exp.Paren(this=_parsed(text).copy())
     for column in list(root.find_all(exp.Column)):
-        found = _ARGUMENT.fullmatch(column.name)
-        assert found, text
-        place = int(found[1])
+        place = hole(column)
         column.type = type_of(given[place - 1]) if place <= len(given) else t.NULL
     report = Diagnostics(root)
     for inner in root.walk():
         inner.meta[SAFE] = True
     infer(root, report)
     assert not report.errors, (text, report.errors[0])
-    return _filled(root, given)
+    return filled(root, given)
 
 
 def composed_untyped(text: str, given: list[exp.Expr]) -> exp.Expr:
@@ -54,7 +49,7 @@ def composed_untyped(text: str, given: list[exp.Expr]) -> exp.Expr:
         text: in the language.
         given: the arguments; they are copied.
     """
-    return _filled(exp.Paren(this=_parsed(text).copy()), given)
+    return filled(exp.Paren(this=_parsed(text).copy()), given)
 
 
 def compose_calls(root: exp.Expr) -> None:
@@ -74,26 +69,9 @@ def compose_calls(root: exp.Expr) -> None:
         node.replace(whole)
 
 
-def _filled(root: exp.Paren, given: list[exp.Expr]) -> exp.Expr:
-    """What stands in brackets, with arguments in their places."""
-    for column in list(root.find_all(exp.Column)):
-        place = int(column.name[1:])
-        column.replace(_in_brackets(given[place - 1]) if place <= len(given) else exp.Null())
-    return cast(exp.Expr, root.this.pop())
-
-
-def _in_brackets(node: exp.Expr) -> exp.Expr:
-    if isinstance(node, (exp.Column, exp.Literal, exp.Paren, exp.Func)):
-        return node.copy()
-    inner = exp.Paren(this=node.copy())
-    inner.type = node.type
-    return inner
-
-
 @cache
 def _parsed(text: str) -> exp.Expr:
-    select = f"SELECT {text}"
-    statement = body_parser("trino").parse(select, 0, len(select))
+    statement = exp.Select(expressions=[template(text).copy()])
     read_names(statement, internal=True)
     found: exp.Expr = statement.expressions[0]
     return found

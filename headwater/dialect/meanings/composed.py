@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
 
 from sqlglot import exp
 
 from headwater.dialect.meanings import functions
+from headwater.dialect.meanings.templates import filled, hole, template
 from headwater.dialect.meanings.text import Meaning
-from headwater.dialect.parser import body_parser
 from headwater.dialect.syntax import SHOWN
-
-_BARE = (exp.Column, exp.Literal, exp.Paren, exp.Func)
 
 
 def written(text: str, *keys: str, when: Callable[..., bool] = lambda *given: True) -> Meaning:
@@ -31,30 +28,18 @@ def written(text: str, *keys: str, when: Callable[..., bool] = lambda *given: Tr
 
     def made(node: exp.Expr) -> exp.Expr:
         given = [node.args.get(key) for key in keys] if keys else node.expressions
-        root = exp.Paren(this=_parsed(text).copy())
+        root = exp.Paren(this=template(text).copy())
+        last = max(hole(column) for column in root.find_all(exp.Column))
+        wanted = [each for each in given[:last] if each is not None]
+        if len(wanted) < last or not when(*given):
+            return node
         for call in root.find_all(exp.DateDiff):
             name = node.sql_name() if isinstance(node, exp.Func) else node.name
             shown = ", ".join(each.sql() for each in given if each is not None)
             call.meta[SHOWN] = f"{name.lower()}({shown})"
-        for column in list(root.find_all(exp.Column)):
-            place = int(column.name[1:])
-            value = given[place - 1] if place <= len(given) else None
-            if value is None:
-                return node
-            bare = isinstance(value, _BARE) and not isinstance(value, exp.Connector)
-            column.replace(value.copy() if bare else exp.paren(value.copy()))
-        return root if when(*given) else node
+        return exp.Paren(this=filled(root, wanted))
 
     return made
-
-
-@cache
-def _parsed(text: str) -> exp.Expr:
-    select = f"SELECT {text}"
-    found: exp.Expr = body_parser("trino").parse(select, 0, len(select)).expressions[0]
-    for node in found.walk():
-        node.meta.clear()  # places in a text that nobody has written
-    return found
 
 
 def first_of(*meanings: Meaning) -> Meaning:
