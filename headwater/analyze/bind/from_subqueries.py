@@ -2,7 +2,7 @@
 
 In: a bound SELECT. Out: the same rows from one in which
 
-- a table stands first, not an UNNEST;
+- a table stands first, or one row, not an UNNEST;
 - no RIGHT or FULL JOIN stands behind a comma, which binds last;
 - no join follows an UNNEST: Spark unnests after all joins of a FROM clause.
 

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from headwater.analyze.bind.scope import Relation, knows, resolve
+from headwater.analyze.correlated.domain import take_aggregate, whole_aggregate
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import (
     aggregates,
@@ -35,9 +36,6 @@ from headwater.analyze.query_parts import (
     written_name,
 )
 from headwater.dialect.vocabulary import unnamed_column
-
-_COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct)
-"""What is 0 of no rows; other aggregates are NULL."""
 
 _HINT = "write it as a join with a subquery"
 _FUNCTION_HINT = "write CROSS JOIN UNNEST of an array, or for versions JOIN t FOR SYSTEM_TIME AS OF"
@@ -211,14 +209,10 @@ class _Lateral:
 
     def _take(self, call: exp.Expr, values: dict[exp.Expr, str], alias: str) -> None:
         """Leave an aggregate to the join, and what it is there instead of it."""
-        counts = isinstance(call, _COUNTS)
-        while isinstance(call.parent, (exp.Filter, exp.WithinGroup)):
-            call = call.parent
-        if not self.inside or any(self._outer(call)):
-            self._refuse("that aggregates columns of the query around", call)
-        name = values.setdefault(call.copy(), f"_v{len(values) + 1}")
-        value: exp.Expr = exp.column(name, table=alias)
-        call.replace(exp.func("coalesce", value, exp.Literal.number(0)) if counts else value)
+        whole = whole_aggregate(call)
+        if not self.inside or any(self._outer(whole)):
+            self._refuse("that aggregates columns of the query around", whole)
+        take_aggregate(call, values, alias)
 
     def _resolve(self, column: exp.Column) -> None:
         if not self.inside or any(self._outer(column)):

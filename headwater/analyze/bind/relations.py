@@ -18,12 +18,12 @@ from headwater.analyze.bind.from_subqueries import COMMA
 from headwater.analyze.bind.lateral import flatten
 from headwater.analyze.bind.scope import Relation, as_fields, is_beyond, knows, resolve
 from headwater.analyze.bind.windowing import window_fields
-from headwater.analyze.correlated.attempts import BindingAttempt
+from headwater.analyze.correlated.attempts import BindingAttempt, SubqueryBinder
 from headwater.analyze.correlated.domain import NoDomain
 from headwater.analyze.correlated.laterals import join_values, lateral_query
 from headwater.analyze.correlated.outer import domain_of, from_items, mark_columns
-from headwater.analyze.definitions import Catalog, Field, View
-from headwater.analyze.diagnostics import NAME, Diagnostics, did_you_mean
+from headwater.analyze.definitions import Field, View
+from headwater.analyze.diagnostics import NAME, did_you_mean
 from headwater.analyze.patterns.from_item import pattern_rows
 from headwater.analyze.query_parts import union_branches
 from headwater.analyze.recursion.from_item import bind_recursive_rows, working_relation
@@ -46,26 +46,17 @@ FILE_HINT = "declare it: CREATE TABLE name (…) WITH (connector = 'files', path
 _MORE_THAN_A_COMMA = ("side", "kind", "method", "on", "using")
 
 
-class Binder(Protocol):
+class Binder(SubqueryBinder, Protocol):
     """The binder of the statement: what FROM looks names up in, and what binds its subqueries."""
 
-    catalog: Catalog
     broken: frozenset[str]
-    report: Diagnostics
     inputs: dict[str, None]
-    tainted: bool
     beyond: Sequence[Relation]
     working: dict[str, Sequence[Field]]
     below: Callable[[View], exp.Query | None]
 
-    def number(self) -> int:
-        """Return a number that it returned never before."""
-
     def bind(self, query: exp.Expr, *, named: bool = True) -> tuple[Field, ...]:
         """Bind a query in place and return the columns of its result."""
-
-    def bind_within(self, around: Sequence[Relation], query: exp.Query) -> tuple[Field, ...]:
-        """Bind a subquery of an expression, which may name columns of the SELECT around it."""
 
 
 class RelationBinder:
@@ -86,13 +77,12 @@ class RelationBinder:
         if match := select.args.get("match"):
             self._matches(select, match)
             return self.relations
-        laterals = any(
-            isinstance(each.this, exp.Lateral) for each in select.args.get("joins") or []
-        )
+        joins = list(select.args.get("joins") or [])
+        laterals = any(isinstance(join.this, exp.Lateral) for join in joins)
         written = from_items(select) if laterals else []
         self._values(source.this, None, ())
         self._add(self._relation(source.this), source.this)
-        for at, join in enumerate(list(select.args.get("joins") or []), start=1):
+        for at, join in enumerate(joins, start=1):
             if not any(join.args.get(key) for key in _MORE_THAN_A_COMMA):
                 join.set("kind", "CROSS")
                 join.meta[COMMA] = True
@@ -134,7 +124,7 @@ class RelationBinder:
             return
         with suppress(NoDomain):
             query = lateral_query(kept)
-            attempt.holds(lambda: self._read(query))
+            attempt.holds(lambda: self.binder.bind_within(self.relations, query.copy()))
             values = domain_of(attempt.around, written, self.binder.number)
             found = join_values(kept, alias, values)
             del self.relations[len(attempt.around) :]
@@ -156,10 +146,6 @@ class RelationBinder:
         if flat.computed:
             fields = [Field(name, self._computed(value)) for name, value in flat.computed.items()]
             self._add(Relation(alias, as_fields(fields), join, computed=flat.computed), join)
-
-    def _read(self, query: exp.Query) -> None:
-        """Bind a copy of a query, so that what stands before it knows what it reads."""
-        self.binder.bind_within(self.relations, query.copy())
 
     def _computed(self, value: exp.Expr) -> exp.DataType:
         """The type of what stands for a column; the columns before a LATERAL are resolved."""

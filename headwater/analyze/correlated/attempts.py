@@ -39,7 +39,7 @@ class BindingAttempt:
         self.tainted, self.errors = binder.tainted, len(binder.report.errors)
         self.first: tuple[bool, Sequence[SqlError]] | None = None
 
-    def holds(self, run: Callable[[], None]) -> bool:
+    def holds(self, run: Callable[[], object]) -> bool:
         """Return whether something can be bound; if not, its errors are taken back."""
         for relation in self.around:
             relation.reads.clear()

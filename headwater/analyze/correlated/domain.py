@@ -25,7 +25,7 @@ from headwater.analyze.query_parts import aggregates, is_aggregate, relations, w
 from headwater.analyze.shapes.first_rows import around, count, windowed_order
 from headwater.dialect.syntax import MatchRecognize, RecursiveRows, WindowTable
 
-COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct)
+_COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct)
 """What is 0 of no rows; other aggregates are NULL."""
 
 
@@ -53,11 +53,6 @@ class Key:
         """Return the condition that two values of it are the same, NULL or not."""
         kind = exp.NullSafeEQ if self.nullable else exp.EQ
         return kind(this=one.copy(), expression=other.copy())
-
-
-def both(terms: Sequence[exp.Expr]) -> exp.Expr:
-    """Return terms joined by AND."""
-    return exp.and_(*terms, copy=False)
 
 
 class Domain:
@@ -114,7 +109,7 @@ class Domain:
             for root in [*select.expressions, select.args.get("having")]
             for each in aggregates(root)
         ):
-            columns = list(_whole(call).find_all(exp.Column))
+            columns = list(whole_aggregate(call).find_all(exp.Column))
             if columns and all(map(self._is_marked, columns)):
                 raise NoDomain
 
@@ -207,7 +202,8 @@ class Domain:
         pairs = zip(self.keys, keys, own, strict=True)
         terms = [key.same(left, right) for key, left, right in pairs]
         on = join.args.get("on")
-        join.set("on", both([*([exp.paren(on)] if on is not None else []), *terms]))
+        own_terms = [exp.paren(on)] if on is not None else []
+        join.set("on", exp.and_(*own_terms, *terms, copy=False))
         if join.side == "RIGHT":
             return own
         return [exp.func("coalesce", a.copy(), b) for a, b in zip(keys, own, strict=True)]
@@ -243,7 +239,7 @@ class Domain:
             shown.set("where", exp.Where(this=having.this.copy()))
         for root in [*shown.expressions, shown.args.get("where")]:
             for call in aggregates(root):
-                _take(call, values, groups)
+                take_aggregate(call, values, groups)
         self._replace(shown, self._columns(alias))
         inner = exp.Select(
             **{key: select.args.get(key) for key in ("from_", "joins", "where")},
@@ -256,23 +252,30 @@ class Domain:
         mine, theirs = self._columns(alias), self._columns(groups)
         terms = [k.same(a, b) for k, a, b in zip(self.keys, mine, theirs, strict=True)]
         to = exp.TableAlias(this=exp.to_identifier(groups))
-        join = exp.Join(this=exp.Subquery(this=inner, alias=to), side="LEFT", on=both(terms))
+        on = exp.and_(*terms, copy=False)
+        join = exp.Join(this=exp.Subquery(this=inner, alias=to), side="LEFT", on=on)
         shown.set("from_", exp.From(this=self._values(alias)))
         shown.set("joins", [join])
         self._show(shown, mine)
         select.replace(shown)
 
 
-def _whole(call: exp.Expr) -> exp.Expr:
+def whole_aggregate(call: exp.Expr) -> exp.Expr:
     """Return an aggregate with FILTER and WITHIN GROUP."""
     while isinstance(call.parent, (exp.Filter, exp.WithinGroup)):
         call = call.parent
     return call
 
 
-def _take(call: exp.Expr, values: dict[exp.Expr, str], alias: str) -> None:
-    """Leave an aggregate to the groups, and read its value of them instead."""
-    counts, call = isinstance(call, COUNTS), _whole(call)
+def take_aggregate(call: exp.Expr, values: dict[exp.Expr, str], alias: str) -> None:
+    """Leave an aggregate to a query that is joined, and read its value of that instead.
+
+    Args:
+        call: the aggregate, without FILTER and WITHIN GROUP.
+        values: the aggregates of that query by their names there; gets this one.
+        alias: the name of that query.
+    """
+    counts, call = isinstance(call, _COUNTS), whole_aggregate(call)
     name = values.setdefault(call.copy(), f"_v{len(values) + 1}")
     value: exp.Expr = exp.column(name, table=alias)
     call.replace(exp.func("coalesce", value, exp.Literal.number(0)) if counts else value)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.correlated.domain import Domain, NoDomain, both
+from headwater.analyze.correlated.domain import Domain, NoDomain
 from headwater.analyze.shapes.first_rows import windowed_order
 
 
@@ -58,4 +58,4 @@ def join_values(join: exp.Join, alias: str, domain: Domain) -> exp.Join:
     terms = [key.same(exp.column(key.name, table=alias), key.outer) for key in domain.keys]
     on = join.args.get("on")
     terms = [*([exp.paren(on.copy())] if on is not None else []), *terms]
-    return exp.Join(this=own, side=join.side or None, on=both(terms))
+    return exp.Join(this=own, side=join.side or None, on=exp.and_(*terms, copy=False))

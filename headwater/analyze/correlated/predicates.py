@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from headwater.analyze.correlated.domain import Domain, Key, both
+from headwater.analyze.correlated.domain import Domain, Key
 from headwater.analyze.query_parts import is_aggregate
 from headwater.analyze.shapes.first_rows import count, windowed_order
 from headwater.analyze.typing import types as t
@@ -86,7 +86,7 @@ def over_values(
     if scalar and single:
         value = exp.AnyValue(this=value)
     shown = exp.alias_(value, "_v1")
-    where = exp.Where(this=both(terms))
+    where = exp.Where(this=exp.and_(*terms, copy=False))
     return exp.Select(expressions=[shown], from_=exp.From(this=item), where=where)
 
 

@@ -17,30 +17,28 @@ from headwater.dialect.syntax import PatternRows, RecursiveRows
 
 def recomputed_queries(checked: Checked) -> None:
     """Refuse inputs that are read once, and what needs a time of its rows."""
-    query, report = checked.view.query, checked.report
+    query = checked.view.query
     if rows := query.find(RecursiveRows):
-        _refuse(checked, rows, "WITH RECURSIVE")
-        if checked.view.emit is Emit.ON_WINDOW_CLOSE:
-            hint = "write EMIT CHANGES: any row can still lead to further ones"
-            report.not_yet("WITH RECURSIVE with EMIT ON WINDOW CLOSE", rows, hint)
+        hint = "write EMIT CHANGES: any row can still lead to further ones"
+        _refuse(checked, rows, "WITH RECURSIVE", hint)
     elif checked.view.inputs:
         constants = (each for each in selects(query) if not relations(each))
-        if first := next(constants, None):
-            _refuse(checked, first, "a part that reads no table")
-            if checked.view.emit is Emit.ON_WINDOW_CLOSE:
-                hint = "write EMIT CHANGES, or make that part a view of its own"
-                report.not_yet("a part that reads no table with EMIT ON WINDOW CLOSE", first, hint)
+        if part := next(constants, None):
+            hint = "write EMIT CHANGES, or make that part a view of its own"
+            _refuse(checked, part, "a part that reads no table", hint)
 
 
-def _refuse(checked: Checked, part: exp.Expr, what: str) -> None:
-    query, report = checked.view.query, checked.report
-    sources = (checked.catalog.sources.get(name) for name in checked.view.inputs)
+def _refuse(checked: Checked, part: exp.Expr, what: str, to_emit: str) -> None:
+    view, report = checked.view, checked.report
+    sources = (checked.catalog.sources.get(name) for name in view.inputs)
     if any(source is not None and not source.kept for source in sources):
         hint = "land the input: CREATE TABLE instead of CREATE SOURCE"
         report.not_yet(f"{what} over a SOURCE", part, hint)
-    elif any(RECENT in table.meta for table in query.find_all(exp.Table)):
+    elif view.emit is Emit.ON_WINDOW_CLOSE:
+        report.not_yet(f"{what} with EMIT ON WINDOW CLOSE", part, to_emit)
+    elif any(RECENT in table.meta for table in view.query.find_all(exp.Table)):
         hint = "make the newest rows a view of their own"
         report.not_yet(f"watermark() beside {what}", part, hint)
-    elif matches := query.find(PatternRows):
+    elif matches := view.query.find(PatternRows):
         hint = "make the part with MATCH_RECOGNIZE a view of its own"
         report.not_yet(f"MATCH_RECOGNIZE beside {what}", matches, hint)

@@ -41,7 +41,7 @@ def plain_first_rows(query: exp.Query, report: Diagnostics) -> None:
         if select.args.get("qualify") or (windowed and _looks_at_outputs(select)):
             select = around(select)
         if windowed:
-            _number_rows(select, ties)
+            windowed_order(select, ties=ties)  # what it cannot write is refused later
 
 
 def _limit_of_fetch(select: exp.Select, report: Diagnostics) -> bool:
@@ -117,31 +117,12 @@ def _name_output(item: exp.Expr, select: exp.Select) -> None:
         item.set("this", exp.column(value.name))
 
 
-def _number_rows(select: exp.Select, ties: bool) -> None:
-    """Write ORDER BY with LIMIT WITH TIES, or with OFFSET alone, as QUALIFY."""
-    limit, offset = select.args.get("limit"), select.args.get("offset")
-    counts = [clause.expression for clause in (limit, offset) if clause is not None]
-    if not all(isinstance(each, exp.Literal) and each.is_int for each in counts):
-        return  # refused by what reads LIMIT
-    items = [_ordered(item, select) for item in select.args["order"].expressions]
-    skipped = int(offset.expression.name) if offset is not None else 0
-    terms: list[exp.Expr] = []
-    if ties and limit is not None:
-        last = exp.Literal.number(skipped + int(limit.expression.name))
-        terms.append(exp.LTE(this=_over(exp.Rank(), items), expression=last))
-    if offset is not None:
-        before = exp.Literal.number(skipped)
-        terms.append(exp.GT(this=_over(exp.RowNumber(), items), expression=before))
-    for key in _ROWS:
-        select.set(key, None)
-    select.set("qualify", exp.Qualify(this=exp.and_(*terms, copy=False)))
-
-
-def windowed_order(select: exp.Select) -> bool:
+def windowed_order(select: exp.Select, *, ties: bool = False) -> bool:
     """Write ORDER BY with LIMIT and OFFSET as QUALIFY, in place; return whether it can be.
 
     Args:
         select: its outputs can be columns of the query around.
+        ties: whether rows that tie with the last one are there too.
     """
     order, limit, offset = (select.args.get(key) for key in _ROWS)
     first, skipped = count(limit), count(offset)
@@ -151,14 +132,16 @@ def windowed_order(select: exp.Select) -> bool:
     items = [_ordered(item, select) for item in order.expressions]
     if any(isinstance(item.this, exp.Literal) for item in items):
         return False  # a position that does not exist
-    rank = _over(exp.RowNumber(), items)
-    low, high = (exp.Literal.number(n) for n in (skipped + 1, skipped + first))
-    test: exp.Expr = exp.GTE(this=rank, expression=low)
+    terms: list[exp.Expr] = []
     if limit is not None:
-        test = exp.Between(this=rank, low=low, high=high)
+        rank = _over(exp.Rank() if ties else exp.RowNumber(), items)
+        terms.append(exp.LTE(this=rank, expression=exp.Literal.number(skipped + first)))
+    if offset is not None:
+        number = _over(exp.RowNumber(), items)
+        terms.append(exp.GT(this=number, expression=exp.Literal.number(skipped)))
     for key in _ROWS:
         select.set(key, None)
-    select.set("qualify", exp.Qualify(this=test))
+    select.set("qualify", exp.Qualify(this=exp.and_(*terms, copy=False)))
     return True
 
 

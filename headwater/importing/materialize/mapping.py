@@ -122,5 +122,5 @@ FUNCTIONS: Functions = {
         "a text may hold JSON", "write json_format(CAST(array_agg(x) AS JSON))"
     ),
     "JSONB_BUILD_OBJECT": RefusedCall("a text may hold JSON", "write json_object('key': x)"),
-    "JSONB_OBJECT_AGG": RefusedCall("there are no JSON values", "show the columns"),
+    "JSONB_OBJECT_AGG": RefusedCall("its keys are data", "show the columns"),
 }
