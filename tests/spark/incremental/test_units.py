@@ -193,6 +193,16 @@ def files(target):
     return dict(map(tuple, target.read().selectExpr("id", column).collect()))
 
 
+def test_a_view_without_inputs_is_computed_once(spark, lake):
+    running = Running(spark, lake, "CREATE STREAMING VIEW one AS SELECT 1 AS x;")
+    one = running.views["one"]
+    assert not one.reached({}, {}), "a run would end before it is computed"
+    assert not running.tick()
+    assert one.reached({}, {})
+    assert not running.tick()
+    assert one.marker.epoch == 0
+
+
 def test_a_view_of_empty_inputs_makes_no_commit(spark, lake):
     landed = tables(lake)
     views = {
