@@ -211,6 +211,7 @@ class _Finder:
         self._top = {id(select) for select in union_branches(query)}
         self._shared = SharedValues()
         self._leaves_of: dict[int, list[_Leaf]] = {}
+        self._several: dict[int, bool] = {}
         self._always = False
         self._shown: list[str] = []
 
@@ -220,16 +221,18 @@ class _Finder:
         facts = facts_of(where.this if where else None)
         if where:
             mark_proven(where.this)
+        facts |= facts_of_groups(select)
         for item in [*select.selects, *other_expressions(select)]:
-            mark_proven(item, facts | facts_of_groups(select))
+            mark_proven(item, facts)
         refuse_over_groups(select)
         self._look_at_filters(select)
         # what is computed after a join or of group keys may be when the row is in Spark's state
         late = bool(joins(select)) or id(select) not in self._top
         # and what QUALIFY or a LIMIT takes out need not be computed, but would count before
         late = late or bool(window_calls(select) or select.args.get("limit"))
+        grouped = is_aggregate(select)
         for item in row_expressions(select):
-            of_keys = is_aggregate(select) and not isinstance(item.parent, exp.Group)
+            of_keys = grouped and not isinstance(item.parent, exp.Group)
             of_keys = of_keys and not isinstance(item, (exp.AggFunc, exp.Filter))
             self._look_at(select, item, uncertain=late or of_keys)
 
@@ -333,7 +336,7 @@ class _Finder:
         if len(found) != 1 or len(names) > 1:
             return None
         place = relations(select).index(found[0])
-        if optional(select)[place] or _is_made_of_several(found[0]):
+        if optional(select)[place] or self._is_made_of_several(found[0]):
             return None
         leaves = self._leaves(found[0])
         if not all(leaf.holds(item) for leaf in leaves):
@@ -342,6 +345,12 @@ class _Finder:
             if leaf.input.relation.window and self._shared.columns(leaf.over(item)) & _WINDOW:
                 return None
         return leaves
+
+    def _is_made_of_several(self, item: exp.Expr) -> bool:
+        # each column of each subquery asks again
+        if id(item) not in self._several:
+            self._several[id(item)] = _is_made_of_several(item)
+        return self._several[id(item)]
 
     def _leaves(self, item: exp.Expr) -> list[_Leaf]:
         """Return where the rows of a FROM item come from."""
@@ -374,7 +383,7 @@ def _is_outer(select: exp.Select) -> bool:
 
 
 def _is_made_of_several(item: exp.Expr) -> bool:
-    """Return whether a FROM item is a subquery whose rows are no single rows of an input."""
+    """Return whether the rows of a FROM item are no single rows of an input."""
     if item.find(RecursiveRows, WorkingTable):
         return True
     if not isinstance(item, exp.Subquery):

@@ -24,7 +24,7 @@ from headwater.analyze.definitions import (
     View,
 )
 from headwater.analyze.portable.rewrites import portable
-from headwater.analyze.rules.changelog import changelog_mode, effective_emit
+from headwater.analyze.rules.changelog import ChangelogModes, effective_emit
 from headwater.analyze.rules.keys import stream_key
 from headwater.analyze.time.recent import Age
 from headwater.analyze.time.settling import Settled
@@ -127,7 +127,8 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     _check_recent(view, shape)
     recent = shape.recent
     inputs = tuple(_input(name, mode, catalog, recent.get(name)) for name, mode in modes.items())
-    mode = changelog_mode(view, catalog)
+    planned = {name: each.mode for name, each in plans.items()}
+    mode = ChangelogModes(catalog, planned).view(view)
     final = closing(view.query, catalog) if emit is Emit.ON_WINDOW_CLOSE else []
     decision = decide(Facts(view, shape, emit, inputs, mode, final))
     key = stream_key(view, catalog) or ()

@@ -5,6 +5,8 @@ In: typed expressions. Out: reasons for a quarantine; errors for what no row is 
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlglot import exp
 
 from headwater.analyze.failing.fallible import divides_by_zero, failing, fails_on_ordinary_data
@@ -35,29 +37,32 @@ def refuse_over_groups(select: exp.Select) -> None:
     if not is_aggregate(select):
         return
     group = select.args.get("group")
-    keys = {key.sql() for key in group.expressions} if group else set()
+    keys = set(group.expressions) if group else set()
     for item in heads(select):
         if aggregates(item):
             refuse_ordinary(item, "over a group, so no single row can be blamed", select, keys)
 
 
 def refuse_ordinary(
-    item: exp.Expr, where: str, select: exp.Select, keys: set[str] | None = None
+    item: exp.Expr, where: str, select: exp.Select, keys: Collection[exp.Expr] | None = None
 ) -> None:
     """Refuse an expression that divides by what can be 0, or casts text.
 
     Args:
         item: the expression, its proven divisions marked.
         where: where it is, for the message.
-        keys: texts of group keys if it is over groups: these, and what aggregates, are of rows.
+        keys: the group keys if it is over groups: these, and what aggregates, are of rows.
 
     Raises:
         SqlError: ``FALLIBLE_EXPRESSION``.
     """
+    # two nodes are compared by all that is below them: only those of a key's kind are
+    kinds = {type(key) for key in keys or ()}
 
     def below(node: exp.Expr) -> bool:
         inside = keys is not None and isinstance(node, exp.AggFunc)
-        return inside or isinstance(node, exp.Query) or node.sql() in (keys or ())
+        is_key = type(node) in kinds and node in (keys or ())
+        return inside or is_key or isinstance(node, exp.Query)
 
     for node in item.walk(prune=below):
         if not below(node) and fails_on_ordinary_data(node):
@@ -96,9 +101,7 @@ def _refused(node: exp.Expr, where: str, select: exp.Select) -> SqlError:
 
 def shown(node: exp.Expr) -> str:
     """Return an expression as a message shows it."""
-    named = node.copy().transform(
-        lambda each: exp.var(each.meta[SHOWN]) if SHOWN in each.meta else each
-    )
+    named = node.transform(lambda each: exp.var(each.meta[SHOWN]) if SHOWN in each.meta else each)
     text = bare(named).sql(dialect=Headwater)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
@@ -128,6 +131,6 @@ def bare(node: exp.Expr) -> exp.Expr:
     Args:
         node: an expression over one input.
     """
-    return node.copy().transform(
+    return node.transform(
         lambda each: exp.column(each.name) if isinstance(each, exp.Column) else each
     )

@@ -197,19 +197,22 @@ class MaintenanceSchedule:
         every = self._keeper.tables.settings.every
         return every.total_seconds() if every else float("inf")
 
-    def run_if_due(self, gate: CommitLock, *, committed: bool = False) -> None:
+    def run_if_due(
+        self, gate: CommitLock, *, committed: bool = False, busy: Collection[str] = ()
+    ) -> None:
         """Maintain what the worker keeps, if it is time and no other worker does; raise nothing.
 
         Args:
             gate: keeps commits away meanwhile.
             committed: whether the step before it did something.
+            busy: the views that are left for another time: they may be committed to meanwhile.
         """
         self._commits += committed
         steps = self._steps_due(time.monotonic())
         if not steps or not self._keeper.try_turn():
             return
         try:
-            for name in self._names:
+            for name in (each for each in self._names if each not in busy):
                 with gate.maintenance():
                     results = list(
                         self._keeper.maintain(name, steps=steps, longest_batch=gate.longest)

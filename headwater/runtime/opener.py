@@ -6,7 +6,7 @@ called in the thread of the worker, again after each failure.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -17,7 +17,7 @@ from headwater.checkpoints.replicas import copies_of
 from headwater.config.settings import Config
 from headwater.engine.delivery import Delivery
 from headwater.engine.incremental.recompute_policy import NEVER, RecomputeLimits
-from headwater.engine.incremental.tick import Ticks
+from headwater.engine.incremental.tick import PATIENCE, Ticks
 from headwater.engine.incremental.view import IncrementalView
 from headwater.engine.inputs import InputTable
 from headwater.engine.streaming.quarantine import SourceQuarantine, WaitingMark
@@ -149,13 +149,14 @@ class Opener:
             limits=RecomputeLimits(below) if below else NEVER,
         )
 
-    def ticks(self, names: Sequence[str]) -> Ticks:
+    def ticks(self, names: Sequence[str], on_held_up: Callable[[IncrementalView], None]) -> Ticks:
         """Open the ticks.
 
         Args:
             names: the inputs that no view of the ticks writes.
+            on_held_up: told of each view that others no longer wait for.
         """
-        return Ticks(self._own_lake(), names)
+        return Ticks(self._own_lake(), names, patience=PATIENCE, on_held_up=on_held_up)
 
     def delivery(self, sink: Sink) -> Delivery:
         """Open the delivery of a sink."""

@@ -53,7 +53,7 @@ from headwater.runtime.signals import finish_on_signals
 from headwater.runtime.spark_requirements import jars_needed
 from headwater.runtime.table_clocks import clocks_of
 from headwater.runtime.turns import Turns
-from headwater.runtime.workers.building import LOOK_EVERY, rows_read
+from headwater.runtime.workers.building import LOOK_EVERY, pools_with_jobs, rows_read
 from headwater.runtime.workers.crew import Crew
 from headwater.runtime.workers.landing import LandingWorker, land_next
 from headwater.runtime.workers.sinks import SinkWorker
@@ -345,6 +345,7 @@ class Supervisor:
             back_offs=back_off,
             turns=self._turns,
             builds=self._crew.builds(partial(rows_read, self._spark), self._board.build),
+            in_jobs=partial(pools_with_jobs, self._spark),
         )
 
     def _maintain(self, workers: Sequence[Worker]) -> None:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from headwater.serve.stored_table import StoredTable
 
 SNAPSHOTS = "$snapshots"
+_SHOWN = 200
 _DAMAGED = re.compile(
     r"magic bytes|too small to be a Parquet file|[Cc]orrupt|TProtocol|not a parquet"
 )
@@ -88,7 +89,7 @@ class Embedded:
             unread = self._bind(connection, query)
             unnest_as_trino(connection, query)
             call_as_duckdb(query)
-            with translated_errors():
+            with translated_errors(sql):
                 relation = connection.sql(query.sql(dialect="duckdb"))
                 yield Result(tuple(relation.columns), rows_of(relation), unread)
 
@@ -170,8 +171,12 @@ def parse_query(sql: str) -> exp.Query:
 
 
 @contextmanager
-def translated_errors() -> Iterator[None]:
-    """Turn DuckDB's exceptions into Headwater's."""
+def translated_errors(query: str = "") -> Iterator[None]:
+    """Turn DuckDB's exceptions into Headwater's.
+
+    Args:
+        query: what a person asked, for the message.
+    """
     import duckdb
 
     try:
@@ -182,10 +187,20 @@ def translated_errors() -> Iterator[None]:
             hint = "ask for less; the command line has no limit of time"
             raise SqlError("QUERY_TOO_LONG", message, hint=hint) from error
         said = plain(error)
+        if isinstance(error, duckdb.InternalException | duckdb.FatalException):
+            # it takes the connection along; each query has one of its own
+            asked = f": {' '.join(query.split())[:_SHOWN]}" if query else ""
+            message = f"DuckDB met a fault of its own{asked} ({_first_line(said)})"
+            hint = "ask another engine: --engine trino; other queries are not affected"
+            raise SqlError("ENGINE_FAULT", message, hint=hint) from error
         outside = isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException)
         if outside or _DAMAGED.search(said):
             raise ServiceError("READ_FAILED", said) from error
         raise SqlError("QUERY_REFUSED", said) from error
+
+
+def _first_line(text: str) -> str:
+    return text.splitlines()[0] if text else "no reason given"
 
 
 def _snapshot_id(node: exp.Table, table: StoredTable, cut: str) -> int | None:

@@ -78,7 +78,7 @@ Comparer = Callable[[Case, int], RowDifference]
 """Compares a case in an engine, and returns so many of the rows that differ at most; raises
 :class:`Unseen` where it cannot."""
 
-_NOT_RUN = ("QUERY_REFUSED", "UNSUPPORTED_TYPE", "UNPRINTABLE")
+_NOT_RUN = ("QUERY_REFUSED", "ENGINE_FAULT", "UNSUPPORTED_TYPE", "UNPRINTABLE")
 """Conditions of an engine that cannot run a SELECT; another one may."""
 _ENDS = NOTHING_IS_READABLE | {"TRINO_UNKNOWN", "TRINO_DOWN", "SECRET_MISSING", "EXTRA_MISSING"}
 """Conditions that no view can be judged under."""

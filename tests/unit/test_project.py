@@ -1,8 +1,7 @@
-"""Reading a project: which files, all errors at once, how fast, and no JVM."""
+"""Reading a project: which files, all errors at once, and no JVM."""
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -43,15 +42,9 @@ def many(root: Path) -> Path:
     return write(root, {"tables.sql": TABLE, **views})
 
 
-def test_a_hundred_files_are_checked_in_a_second_without_a_jvm(tmp_path: Path) -> None:
+def test_a_hundred_files_are_checked_without_a_jvm(tmp_path: Path) -> None:
     root = many(tmp_path)
-    load_project(root)  # imports, regular expressions, caches
-    seconds = []
-    for _ in range(3):
-        start = time.process_time()
-        assert len(load_project(root).catalog.views) == 99
-        seconds.append(time.process_time() - start)
-    assert min(seconds) < 1, seconds
+    assert len(load_project(root).catalog.views) == 99
     program = (
         "import sys; from pathlib import Path; from headwater.project import load_project;"
         f"load_project(Path({str(root)!r}));"

@@ -38,14 +38,15 @@ def bind_grouping(select: exp.Select, columns: Collection[str], report: Diagnost
     for node in group.find_all(exp.Rollup, exp.Cube, exp.GroupingSets):
         report.not_yet(node.key.upper(), node, "write one view per grouping, with the keys named")
         return False
-    keys = _all_keys(select, report) if group.args.get("all") and not group.expressions else []
+    all_ = group.args.get("all") and not group.expressions
+    keys = dict.fromkeys(_all_keys(select, report) if all_ else ())
     group.set("all", None)
     for key_ in group.expressions:
         bound = _key(key_, select, columns, report)
-        if bound is not None and bound not in keys:
-            keys.append(bound)
+        if bound is not None:
+            keys.setdefault(bound)
     if keys:
-        group.set("expressions", keys)
+        group.set("expressions", list(keys))
     else:
         select.set("group", None)
     return len(report.errors) == before

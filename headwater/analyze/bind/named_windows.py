@@ -26,6 +26,9 @@ def write_out_windows(query: exp.Query, report: Diagnostics) -> bool:
     for node in list(query.find_all(exp.RespectNulls)):
         if is_over(node):
             node.replace(node.this)
+    owned: dict[int, list[exp.Window]] = {}
+    for window in query.find_all(exp.Window):
+        owned.setdefault(id(window.find_ancestor(exp.Select)), []).append(window)
     for select in query.find_all(exp.Select):
         known: dict[str, exp.Expr] = {}
         for definition in select.args.get("windows") or []:
@@ -35,9 +38,8 @@ def write_out_windows(query: exp.Query, report: Diagnostics) -> bool:
                 report.add("DUPLICATE_NAME", message, definition, "rename one of them")
             known[definition.name] = definition
         select.set("windows", None)
-        for window in select.find_all(exp.Window):
-            if window.find_ancestor(exp.Select) is select:
-                _write_out(window, known, report)
+        for window in owned.get(id(select), []):
+            _write_out(window, known, report)
     return len(report.errors) == before
 
 

@@ -5,7 +5,7 @@ In: a bound SELECT. Out: errors in the report.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from sqlglot import exp
 
@@ -46,7 +46,7 @@ def check_aggregates(select: exp.Select, report: Diagnostics) -> None:
         if having:
             report.add("MISPLACED_AGGREGATE", "HAVING needs GROUP BY", having, "use WHERE")
         return
-    keys = list(group.expressions) if group else []
+    keys = set(group.expressions) if group else set()
     for head in heads:
         for column in _ungrouped(head, keys):
             report.add(
@@ -57,7 +57,7 @@ def check_aggregates(select: exp.Select, report: Diagnostics) -> None:
             )
 
 
-def _ungrouped(head: exp.Expr, keys: Sequence[exp.Expr]) -> list[exp.Column]:
+def _ungrouped(head: exp.Expr, keys: Collection[exp.Expr]) -> list[exp.Column]:
     """Return the columns of an output that are neither below an aggregate nor in a group key."""
     found: list[exp.Column] = []
     stack: list[exp.Expr] = [head]

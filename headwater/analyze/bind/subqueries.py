@@ -109,8 +109,9 @@ def bind_predicates(
             binder.report.not_yet(words, found, HINT)
             return
     group_keys = list(group.expressions) if group is not None else []
+    keys_of_outputs = group_keys if is_aggregate(select) else None
     for root in [*select.selects, select.args.get("where"), select.args.get("having")]:
-        keys = None if isinstance(root, exp.Where) or not is_aggregate(select) else group_keys
+        keys = None if isinstance(root, exp.Where) else keys_of_outputs
         for found in list(predicates(root)):
             _Predicate(found, keys, around, written, binder).bind()
 

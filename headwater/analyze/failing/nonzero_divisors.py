@@ -56,9 +56,10 @@ def mark_proven(expression: exp.Expr, facts: Facts = frozenset()) -> None:
         case exp.Query():
             return
         case exp.And() | exp.Or():
-            mark_proven(expression.this, facts)
             holds = isinstance(expression, exp.And)
-            mark_proven(expression.expression, facts | facts_of(expression.this, holds=holds))
+            for term in expression.flatten(unnest=False):
+                mark_proven(term, facts)
+                facts |= facts_of(term, holds=holds)
         case exp.Case() if expression.this is None:
             _mark_branches(expression.args["ifs"], expression.args.get("default"), facts)
         case exp.If():

@@ -6,6 +6,9 @@ and the emission that holds when none is written.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from sqlglot import exp
 
 from headwater.analyze.bind.subqueries import has_predicates
@@ -54,9 +57,11 @@ def changelog_mode(view: View, catalog: Catalog) -> ChangelogMode:
 class ChangelogModes:
     """What the views of a catalog emit; each view is looked at once."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(
+        self, catalog: Catalog, known: Mapping[str, ChangelogMode] = MappingProxyType({})
+    ) -> None:
         self.catalog = catalog
-        self.known: dict[str, ChangelogMode] = {}
+        self.known = dict(known)
 
     def view(self, view: View) -> ChangelogMode:
         """Return what a view emits."""

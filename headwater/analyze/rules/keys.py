@@ -6,7 +6,7 @@ where no key can be inferred (rows are only ever added, or the key is not select
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -71,7 +71,8 @@ def _first_of_each(select: exp.Select) -> Key | None:
             and isinstance(window.this, exp.RowNumber)
             and term.expression == exp.Literal.number(1)
         ):
-            found = [_output(select, part) for part in window.args.get("partition_by") or []]
+            names = _names(select)
+            found = [names.get(part) for part in window.args.get("partition_by") or []]
             return None if None in found else tuple(name for name in found if name is not None)
     return None
 
@@ -80,22 +81,26 @@ def missing_keys(select: exp.Select) -> list[exp.Expr]:
     """Return the group keys of a SELECT that identify its rows but are not selected."""
     group = select.args.get("group")
     keys: Sequence[exp.Expr] = group.expressions if group else []
-    return [key for key in keys if _output(select, key) is None and not _implied(select, key, keys)]
+    names = _names(select)
+    return [key for key in keys if key not in names and not _implied(select, key, keys, names)]
 
 
 def _group_key(select: exp.Select, keys: Sequence[exp.Expr]) -> Key | None:
     if missing_keys(select):
         return None
-    named = [_output(select, key) for key in keys if not _implied(select, key, keys)]
+    names = _names(select)
+    named = [names.get(key) for key in keys if not _implied(select, key, keys, names)]
     return tuple(dict.fromkeys(name for name in named if name is not None))
 
 
-def _output(select: exp.Select, key: exp.Expr) -> str | None:
-    """Return the name under which a key is selected."""
-    return next((item.alias_or_name for item in select.selects if item.unalias() == key), None)
+def _names(select: exp.Select) -> dict[exp.Expr, str]:
+    """Return the first name under which each expression is selected."""
+    return {item.unalias(): item.alias_or_name for item in reversed(select.selects)}
 
 
-def _implied(select: exp.Select, key: exp.Expr, keys: Sequence[exp.Expr]) -> bool:
+def _implied(
+    select: exp.Select, key: exp.Expr, keys: Sequence[exp.Expr], names: Mapping[exp.Expr, str]
+) -> bool:
     """Return whether a window's bound is superfluous in the key: its other bound is selected."""
     if not isinstance(key, exp.Column) or key.name not in _BOUNDS:
         return False
@@ -109,9 +114,9 @@ def _implied(select: exp.Select, key: exp.Expr, keys: Sequence[exp.Expr]) -> boo
         ),
         None,
     )
-    if other is None or _output(select, other) is None or not _is_window(select, key.table):
+    if other is None or other not in names or not _is_window(select, key.table):
         return False
-    return key.name == WINDOW_END or _output(select, key) is None
+    return key.name == WINDOW_END or key not in names
 
 
 def _is_window(select: exp.Select, alias: str) -> bool:

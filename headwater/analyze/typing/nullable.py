@@ -72,7 +72,7 @@ def _adds_null(node: exp.Expr, grouped: bool) -> bool:
     """Return whether a node can be NULL although its operands are not."""
     if isinstance(node, exp.AggFunc):
         return not (grouped and isinstance(node, _KEEPS)) or sum_leaves_type(node)
-    if node.find(exp.AggFunc, exp.Window) and can_fail(node):
+    if can_fail(node) and node.find(exp.AggFunc, exp.Window):
         return True  # a group has NULL where a row would leave
     if isinstance(node, exp.Filter):
         return not isinstance(node.this, _NEVER)

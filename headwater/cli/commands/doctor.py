@@ -63,8 +63,9 @@ def doctor(context: Context, views: tuple[str, ...], repair: bool, rebuild: bool
     findings = diagnose(project, plans, views)
     if repair:
         findings = _repaired(context.output, project, plans, views, findings, yes=yes)
-    _show(context.output, findings, sound=not project.errors)
-    return EXIT_NO if project.errors or any(each.serious for each in findings) else EXIT_OK
+    sound = bool(views) or not project.errors
+    _show(context.output, findings, sound=sound)
+    return EXIT_OK if sound and not any(each.serious for each in findings) else EXIT_NO
 
 
 def _rebuild(

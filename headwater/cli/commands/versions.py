@@ -27,7 +27,7 @@ def versions(context: Context, view: str) -> int:
     from headwater.deploy.rollback import versions as kept
     from headwater.serve.lake_reader import LakeReader
 
-    project = context.project()
+    project, _ = context.survey()
     require_view(project, view)
     table = LakeReader(project.config).table(view)
     context.output.rows(

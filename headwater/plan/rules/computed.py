@@ -28,11 +28,12 @@ def row_expressions(select: exp.Select) -> Iterator[exp.Expr]:
     group = select.args.get("group")
     keys = list(group.expressions) if group else []
     yield from keys
+    seen = set(keys)
     for item in heads(select):
         calls = aggregates(item)
         for call in calls:
             yield call.parent if isinstance(call.parent, exp.Filter) else call
-        if not calls and item not in keys:
+        if not calls and item not in seen:
             yield item
 
 

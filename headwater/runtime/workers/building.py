@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from headwater.lake.java import elements
@@ -48,13 +48,13 @@ class Builds:
         """Note that views begin to read so many rows."""
         with self._lock:
             began = self._now()
-            self._under_way = {name: (rows, began) for name, rows in totals.items() if rows}
-            self._rows = {}
+            self._under_way |= {name: (rows, began) for name, rows in totals.items() if rows}
 
-    def end(self) -> None:
-        """Note that all have read their rows."""
+    def end(self, names: Iterable[str]) -> None:
+        """Note that views have read their rows."""
         with self._lock:
-            over, self._under_way = list(self._under_way), {}
+            over = [name for name in names if self._under_way.pop(name, None)]
+            self._rows = {key: rows for key, rows in self._rows.items() if key[0] not in over}
         for name in over:
             self._tell(ViewBuilding(name, 0, 0, 0.0))
 
@@ -76,3 +76,8 @@ def rows_read(spark: SparkSession) -> Mapping[tuple[str, int], int]:
     context = spark._jsc.sc()  # noqa: SLF001
     stages = elements(context.statusStore().activeStages())
     return {(str(s.schedulingPool()), int(s.stageId())): int(s.inputRecords()) for s in stages}
+
+
+def pools_with_jobs(spark: SparkSession) -> frozenset[str]:
+    """Return the scheduler pools that have a running stage."""
+    return frozenset(pool for pool, _ in rows_read(spark))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 
-from headwater.engine.incremental.tick import Ticks
+from headwater.engine.incremental.tick import PATIENCE, Ticks, ViewOutcome
 from headwater.engine.incremental.view import IncrementalView
+from headwater.engine.target import Committed
 from headwater.errors import HeadwaterError
 from headwater.runtime.backoff import BackOff, classify_failure, waits_for
 from headwater.runtime.board import Board
 from headwater.runtime.commit_events import told
-from headwater.runtime.events import RunState, StateChanged
+from headwater.runtime.events import RunState, StateChanged, Warned
 from headwater.runtime.turns import Turns
 from headwater.runtime.workers.building import Builds
 from headwater.runtime.workers.worker import Worker, let_go
@@ -26,6 +28,7 @@ class TickWorker(Worker):
         back_offs: view → its pauses.
         turns: which views rest.
         builds: told of views that read all that there is.
+        in_jobs: returns the views that Spark runs jobs for.
     """
 
     def __init__(
@@ -33,12 +36,13 @@ class TickWorker(Worker):
         board: Board,
         poll: float,
         *,
-        ticks: Callable[[], Ticks],
+        ticks: Callable[[Callable[[IncrementalView], None]], Ticks],
         makers: Mapping[str, Callable[[], IncrementalView]],
         reads: Mapping[str, Sequence[str]],
         back_offs: Callable[[], BackOff],
         turns: Turns,
         builds: Builds,
+        in_jobs: Callable[[], Collection[str]],
     ) -> None:
         self._makers, self._reads = makers, reads
         super().__init__("tick", board, back_offs(), poll)
@@ -48,51 +52,90 @@ class TickWorker(Worker):
         self._due: dict[str, float] = {}
         self._ticks: Ticks | None = None
         self._pins: Mapping[str, int] = {}
-        self._turns, self._builds = turns, builds
+        self._turns, self._builds, self._in_jobs = turns, builds, in_jobs
         self._rested: frozenset[str] = frozenset()
         self.views: dict[str, IncrementalView] = {}
 
     def open(self) -> None:
         """Open what pins the inputs."""
-        self._ticks = self._make_ticks()
+        self._ticks = self._make_ticks(self._held_up)
         self._pins, self._rested = {}, frozenset()
 
     def step(self) -> bool:
         """Run one tick, if an input has a new snapshot, or a view starts or has its turn again."""
         assert self._ticks is not None
+        finished = self._ticks.collect()
+        for name, outcome in finished.items():
+            self._done(name, outcome)
         opened = self._open_due()
         pins = self._ticks.pin()
         taking = self._taking_part()
         names = [view.plan.view.name for view in taking]
         resting = self._turns.resting(names)
         turns = frozenset(names) - resting
-        if not opened and not turns & (self._rested if pins == self._pins else frozenset(names)):
+        unread = self._rested if pins == self._pins else frozenset(names)
+        if not (opened or finished or turns & unread):
             return False
         due = [view for view in taking if view.plan.view.name in turns]
         self._builds.begin({view.plan.view.name: view.history(pins) for view in due})
-        try:
-            result = self._ticks.run(taking, pins, resting)
-        finally:
-            self._builds.end()
+        result = self._ticks.run(taking, pins, resting, self._done)
         self._turns.took(turns)
         self._pins, self._rested = pins, resting
-        for committed in result.committed:
-            self._back_offs[committed.view].worked()
-            self._board.tell(told(committed))
-        for name, error in result.failed.items():
-            self._failed(name, error)
-        return bool(result.committed)
+        return bool(result.committed or finished)
+
+    def _done(self, name: str, outcome: ViewOutcome) -> None:
+        """Say what became of a view in a tick."""
+        self._builds.end([name])
+        for each in (name, *self._readers(name)):
+            self._board.note(each, "")
+        if isinstance(outcome, Committed):
+            self._back_offs[name].worked()
+            self._board.tell(told(outcome))
+        elif outcome is not None:
+            self._failed(name, outcome)
+
+    def _held_up(self, view: IncrementalView) -> None:
+        """Name a view that a tick has waited for long enough, and the views that wait for it."""
+        name = view.plan.view.name
+        since = datetime.now(UTC) - timedelta(seconds=PATIENCE)
+        runs = name in self._in_jobs()
+        doing = "runs its jobs" if runs else "plans its query, and has no job for it yet"
+        self._board.note(name, f"computing since {since:%H:%M:%S} UTC: Spark {doing}")
+        for reader in self._readers(name):
+            self._board.note(reader, f'waits for "{name}", computing since {since:%H:%M:%S} UTC')
+        if runs and view.marker is None:
+            return  # how far it has read its history is told anyway
+        message = f'view "{name}" has been computed for {PATIENCE:.0f} s: Spark {doing}'
+        hint = (
+            f"views that do not read it go on; see its query with: headwater explain {name} --sql"
+        )
+        self._board.tell(Warned(name, message, hint))
+
+    def _readers(self, name: str) -> list[str]:
+        """Return the views of the ticks that read a view, directly or not."""
+        found = {name}
+        for each, read in self._reads.items():
+            if found & set(read):
+                found.add(each)
+        return [each for each in self._reads if each in found and each != name]
+
+    @property
+    def busy(self) -> Collection[str]:
+        """The views that are computed while no tick runs."""
+        return self._ticks.behind if self._ticks else ()
 
     def shut(self) -> None:
         """End the threads of the ticks."""
         if self._ticks:
             self._ticks.close()
+        self._builds.end(self._makers)
 
     def _taking_part(self) -> list[IncrementalView]:
-        """Return the open views of which all that they read takes part, or is open elsewhere."""
+        """Return the open views that no tick has left behind, nor anything that they read."""
         taking: dict[str, IncrementalView] = {}
         for name in self._makers:
-            if name in self.views and all(read in taking for read in self._reads[name]):
+            ready = name in self.views and name not in self.busy
+            if ready and all(read in taking for read in self._reads[name]):
                 taking[name] = self.views[name]
         return list(taking.values())
 

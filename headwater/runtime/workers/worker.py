@@ -11,7 +11,7 @@ import gc
 import logging
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from headwater.errors import HeadwaterError
@@ -75,6 +75,11 @@ class Worker(ABC):
         """Where commits to its tables pass; a step commits, unless the worker says otherwise."""
         return self._gate
 
+    @property
+    def busy(self) -> Collection[str]:
+        """What of :attr:`keeps` may be committed to between two steps."""
+        return ()
+
     @abstractmethod
     def open(self) -> None:
         """Make ready; called again after a failure."""
@@ -104,7 +109,7 @@ class Worker(ABC):
                 if worked is None:
                     break
                 if self.upkeep:
-                    self.upkeep.run_if_due(self.gate, committed=worked)
+                    self.upkeep.run_if_due(self.gate, committed=worked, busy=self.busy)
                 if worked:
                     self._back_off.worked()
                 self._stopping.wait(self.rest if worked else self._poll)

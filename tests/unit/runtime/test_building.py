@@ -43,7 +43,7 @@ def test_rows_of_the_stages_of_a_view() -> None:
     stages[("big", 4)] = 4000  # it reads its input again
     builds.look()
     assert told[2].done == 1000
-    builds.end()
+    builds.end(["big", "other"])
     assert told[3] == ViewBuilding("big", 0, 0, 0.0)
     builds.look()
     assert len(told) == 4

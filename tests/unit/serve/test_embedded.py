@@ -5,6 +5,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
+import duckdb
 import pytest
 from fake_lake import CLICKS, FakeLake, make_lake
 from pyiceberg.types import LongType
@@ -85,6 +86,26 @@ def test_nan_is_found_that_the_statistics_of_a_file_leave_out(clicks: FakeLake) 
     for term in ("score > 1000", "is_nan(score)", "score <> 0.5"):
         where = f"user_id = 9 AND {term}"
         assert ask(clicks, f"SELECT count(*) AS n FROM clicks WHERE {where}") == [(1,)]
+
+
+@pytest.mark.parametrize("fault", [duckdb.FatalException, duckdb.InternalException])
+def test_a_fault_of_duckdb_names_the_query_and_ends_no_other(
+    clicks: FakeLake, monkeypatch: pytest.MonkeyPatch, fault: type[duckdb.Error]
+) -> None:
+    said = "INTERNAL Error: Attempted to access index 1 within vector of size 1\nStack Trace:\n0x1"
+    text = "SELECT user_id + 40 AS odd FROM clicks"
+    ask(clicks, text)
+
+    def failing(batches: object) -> None:
+        raise fault(said)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("headwater.serve.embedded.rows_of", failing)
+        with pytest.raises(HeadwaterError) as caught:
+            ask(clicks, text)
+    assert caught.value.condition == "ENGINE_FAULT"
+    assert text in caught.value.message and "Stack Trace" not in caught.value.message
+    assert ask(clicks, text)
 
 
 def test_one_table_can_be_read_several_times_in_a_query(clicks: FakeLake) -> None:
