@@ -8,13 +8,11 @@ columns that are used many times, would otherwise be written out as often as all
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 
 from sqlglot import exp
 
+from headwater.analyze.lets import is_long, let, named
 from headwater.analyze.typing import types as t
-from headwater.analyze.typing.common_type import type_of
-from headwater.analyze.typing.functions.arrays import HOLDS_FOR
 from headwater.dialect.syntax import SHOWN
 
 _LONG = 64
@@ -47,11 +45,13 @@ class SharedValues:
             value: the typed definition.
             column: the column's name, for messages.
         """
-        if sum(1 for _ in islice(value.walk(), _LONG + 1)) <= _LONG:
+        if not is_long(value, _LONG):
             return value
         name = f"shared_{len(self._shared) + 1}"
         self._shared[name] = _Shared(value, frozenset(self.columns(value)))
-        return _named(name, type_of(value), column)
+        found = named(name, value)
+        found.meta[SHOWN] = column
+        return found
 
     def columns(self, expression: exp.Expr) -> set[str]:
         """Return the columns of the input that an expression reads."""
@@ -72,12 +72,8 @@ class SharedValues:
         for name, shared in reversed(self._shared.items()):
             if name in wanted:
                 wanted |= self._names(shared.value)
-                function = exp.Lambda(
-                    this=condition, expressions=[_named(name, type_of(shared.value))]
-                )
-                function.type = t.BOOLEAN.copy()
-                condition = HOLDS_FOR(expressions=[shared.value.copy(), function])
                 condition.type = t.BOOLEAN.copy()
+                condition = let(named(name, shared.value), shared.value.copy(), condition)
         return condition
 
     def _names(self, expression: exp.Expr) -> set[str]:
@@ -85,14 +81,6 @@ class SharedValues:
             return set()
         found = (each for each in expression.find_all(exp.Identifier) if _is_name(each))
         return {each.name for each in found if each.name in self._shared}
-
-
-def _named(name: str, kind: exp.DataType, column: str = "") -> exp.Expr:
-    made = exp.to_identifier(name)
-    made.type = kind.copy()
-    if column:
-        made.meta[SHOWN] = column
-    return made
 
 
 def _is_name(node: exp.Expr) -> bool:

@@ -10,7 +10,8 @@ Operands are looked at in Trino's order: a branch of CASE that is not taken, wha
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import cast
 
 from sqlglot import exp
@@ -38,6 +39,7 @@ from headwater.analyze.failing.fallible import (
     negates_least,
 )
 from headwater.analyze.failing.guards import has_guard, when_it_fails, without_failure
+from headwater.analyze.lets import bound, once
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions.lambdas import ANY_MATCH, ZIP_WITH
@@ -53,6 +55,8 @@ _ONE_OPERAND = (exp.Paren, exp.Not, exp.Neg, exp.Abs, exp.Cast, exp.TryCast)
 _MAY_SKIP = (exp.Count, exp.ArgMin, exp.ArgMax, exp.ArrayAgg, exp.GroupConcat)
 _PARTS = (exp.Filter, exp.Where, exp.Distinct)
 
+Then = Callable[[exp.Expr], exp.Expr | None]
+
 
 def fails(expression: exp.Expr) -> exp.Expr | None:
     """Return the condition that an expression fails on a row, None if it cannot.
@@ -60,35 +64,7 @@ def fails(expression: exp.Expr) -> exp.Expr | None:
     Args:
         expression: a typed expression without aggregates.
     """
-    if next(failing(expression), None) is None:
-        return None
-    match expression:
-        case exp.And() | exp.Or():
-            return _connected_fails(expression)
-        case exp.Case():
-            return _case_fails(expression)
-        case exp.If():
-            otherwise = expression.args.get("false")
-            return _branches_fail([(expression.this, expression.args["true"])], otherwise)
-        case exp.Filter():
-            only = expression.expression.this
-            passes = or_else(safe(only), exp.false())
-            return any_of(fails(only), both(passes, fails(expression.this)))
-        case exp.Coalesce():
-            return _coalesce_fails([expression.this, *expression.expressions])
-        case exp.Lambda():
-            return None  # it fails for elements: the call knows them
-    if lambdas_of(expression):
-        inner = any_of(
-            *(fails(child) for child in expression.iter_expressions()), _elements_fail(expression)
-        )
-    elif is_calculation(expression):
-        return _calculation_fails(expression)
-    elif isinstance(expression, _LEFT_FIRST):
-        inner = _in_order(expression.this, expression.expression)
-    else:
-        inner = any_of(*(fails(child) for child in expression.iter_expressions()))
-    return any_of(inner, _own(expression) if can_fail(expression) else None)
+    return _look(expression, lambda value: None)
 
 
 def safe(expression: exp.Expr) -> exp.Expr:
@@ -146,6 +122,10 @@ def safely(node: exp.Expr) -> exp.Expr:
     Args:
         node: a typed node that can fail, its operands cannot; changed in place.
     """
+    return typed(once(node, _safely), type_of(node))
+
+
+def _safely(node: exp.Expr) -> exp.Expr:
     # A condition around the node would not do: Spark computes what occurs twice ahead of it.
     if has_guard(node):
         return without_failure(node)
@@ -192,12 +172,7 @@ def _avoid(node: exp.Expr, operand: str, value: exp.Expr) -> None:
 
 
 def _own(node: exp.Expr) -> exp.Expr:
-    """The condition that a node fails though its operands do not."""
-    node = node.copy()
-    for child in list(node.iter_expressions()):
-        if next(failing(child), None) is not None:
-            child.replace(fixed := in_brackets(safe(child)))
-            fixed.type = type_of(child)
+    """The condition that a node fails, though its operands do not."""
     if has_guard(node):
         return or_else(when_it_fails(node), exp.false())
     match node:
@@ -262,57 +237,182 @@ def _when(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
 # -- when it fails
 
 
+def _look(expression: exp.Expr, then: Then, present: Sequence[exp.Expr] = ()) -> exp.Expr | None:
+    """Return the condition that an expression fails, or else what follows of its value.
+
+    A value that is needed again has a name: so the condition is as long as the expression.
+
+    Args:
+        expression: typed.
+        then: makes a further condition, or None for false, of the expression without failure.
+        present: conditions without which the expression is not looked at.
+    """
+    if next(failing(expression), None) is None:
+        return bound(expression.copy(), then)
+    if isinstance(expression, _CONDITIONAL) and any(failing(_first(expression))):
+        looked_at = cast(exp.Expr, expression.copy())
+
+        def go_on(value: exp.Expr) -> exp.Expr | None:
+            _replace(_first(looked_at), value)
+            return _look(looked_at, then, present)
+
+        return _look(_first(expression), go_on, present)
+    if isinstance(expression, (*_CONDITIONAL, exp.Filter, exp.Lambda)) or lambdas_of(expression):
+        failed = _after(present, _part_fails(expression))
+        return any_of(failed, bound(safe(expression), then))
+    if is_calculation(expression):
+        return _look_at_calculation(expression, then, present)
+    node, in_order = expression.copy(), isinstance(expression, _LEFT_FIRST)
+    first = node.this
+    operands = [
+        each
+        for each in node.iter_expressions()
+        if any(failing(each)) or (in_order and each is first)
+    ]
+
+    def look_at(operands: Sequence[exp.Expr], present: Sequence[exp.Expr]) -> exp.Expr | None:
+        if not operands:
+            return _look_at_node(node, then, present) if can_fail(expression) else bound(node, then)
+        operand, *others = operands
+
+        def look_on(value: exp.Expr) -> exp.Expr | None:
+            _replace(operand, value)
+            there = given(value) if in_order and operand is first else None
+            return look_at(others, _and_also(present, there))
+
+        return _look(operand, look_on, present)
+
+    return look_at(operands, present)
+
+
+def _first(node: exp.Expr) -> exp.Expr:
+    """Return what is computed whenever what does not compute all of its operands is."""
+    first = node.this or node.args["ifs"][0].this
+    assert isinstance(first, exp.Expr)
+    return first
+
+
+def _look_at_node(node: exp.Expr, then: Then, present: Sequence[exp.Expr]) -> exp.Expr | None:
+    """Look at a node that can fail, whose operands cannot."""
+
+    def look_on(own: exp.Expr) -> exp.Expr | None:
+        tried = without_failure(node.copy(), own) if has_guard(node) else safely(node.copy())
+        return any_of(_after(present, own), bound(typed(tried, type_of(node)), then))
+
+    return bound(typed(_own(node.copy()), t.BOOLEAN), look_on)
+
+
+def _replace(operand: exp.Expr, value: exp.Expr) -> None:
+    plain = value.copy() if isinstance(value, exp.Identifier) else in_brackets(value)
+    operand.replace(typed(plain, type_of(operand)))
+
+
+def _part_fails(expression: exp.Expr) -> exp.Expr | None:
+    """The condition for what does not compute all of its operands, or for each element."""
+    match expression:
+        case exp.And() | exp.Or():
+            return _connected_fails(expression)
+        case exp.Case():
+            return _case_fails(expression)
+        case exp.If():
+            otherwise = expression.args.get("false")
+            return _branches_fail([(expression.this, expression.args["true"])], otherwise)
+        case exp.Filter():
+            failed = fails(expression.this)
+            return _look(
+                expression.expression.this, lambda only: both(or_else(only, exp.false()), failed)
+            )
+        case exp.Coalesce():
+            return _coalesce_fails([expression.this, *expression.expressions])
+        case exp.Lambda():
+            return None  # it fails for elements: the call knows them
+    children = (fails(child) for child in expression.iter_expressions())
+    failed = any_of(*children, _elements_fail(expression))
+    return any_of(failed, _own(_with_safe_operands(expression)) if can_fail(expression) else None)
+
+
+def _with_safe_operands(node: exp.Expr) -> exp.Expr:
+    node = node.copy()
+    for child in list(node.iter_expressions()):
+        if next(failing(child), None) is not None:
+            _replace(child, safe(child))
+    return node
+
+
 def _connected_fails(expression: exp.Connector) -> exp.Expr | None:
     """AND or OR: a term is looked at if none before it decides."""
     found: exp.Expr | None = None
     for term in reversed(list(expression.flatten(unnest=False))):
-        failed = fails(term)
-        if found is not None:
-            if isinstance(expression, exp.And):
-                goes_on = or_else(safe(term), exp.true())
-            else:
-                goes_on = negated(or_else(safe(term), exp.false()))
-            found = all_of(goes_on, found)
-        found = any_of(failed, found)
+        found = _look(term, partial(_goes_on, expression, found))
     return found
 
 
-def _calculation_fails(root: exp.Expr) -> exp.Expr | None:
-    """It fails if it is NULL though its operands are not.
+def _goes_on(expression: exp.Connector, found: exp.Expr | None, term: exp.Expr) -> exp.Expr | None:
+    if found is None:
+        return None
+    if isinstance(expression, exp.And):
+        return all_of(or_else(term, exp.true()), found)
+    return all_of(negated(or_else(term, exp.false())), found)
 
-    What is complete before an operand that can be NULL, or fail, is looked at on its own. An
-    operand that occurs again says nothing new: so the condition is as long as the calculation.
+
+def _look_at_calculation(
+    root: exp.Expr, then: Then, present: Sequence[exp.Expr]
+) -> exp.Expr | None:
+    """Look at the operands in order, and then at the calculation of what they are."""
+    node = exp.Paren(this=root.copy())
+    operands = [step.operand for step in steps(node.this) if step.operand is not None]
+
+    def look_at(operands: Sequence[exp.Expr], before: Sequence[exp.Expr]) -> exp.Expr | None:
+        if not operands:
+            failed = _after(present, _calculation_fails(node.this))
+            return any_of(failed, bound(safe(node.this), then))
+        operand, *others = operands
+        same = [operand, *(each for each in others if each == operand)]
+
+        def look_on(value: exp.Expr) -> exp.Expr | None:
+            for each in same:
+                _replace(each, value)
+            rest = [each for each in others if all(each is not one for one in same)]
+            return look_at(rest, _and_also(before, given(value)))
+
+        return _look(operand, look_on, before)
+
+    return look_at(operands, present)
+
+
+def _calculation_fails(root: exp.Expr) -> exp.Expr | None:
+    """It fails if it is NULL though its operands, which cannot fail, are not.
+
+    What is complete before an operand that can be NULL is looked at on its own. An operand that
+    occurs again says nothing new: so the condition is as long as the calculation.
     """
     found: list[exp.Expr | None] = []
     present: list[exp.Expr] = []
     known: set[exp.Expr] = set()
     failing_before = 0
     for step in steps(root):
-        failed, there = None, None
+        there = None
         if step.operand is not None:
             if step.operand in known:
                 continue
             known.add(step.operand)
-            failed, there = fails(step.operand), given(safe(step.operand))
-            if failed is None and there is None:
+            there = given(step.operand)
+            if there is None:
                 continue
         if step.failing > failing_before:
             lost = any_of(*(is_null(safe(each)) for each in step.complete))
             found.append(_after(present, lost))
             failing_before = step.failing
-        found.append(_after(present, failed))
         present += [] if there is None else [there]
     return any_of(*found)
 
 
+def _and_also(present: Sequence[exp.Expr], there: exp.Expr | None) -> Sequence[exp.Expr]:
+    return present if there is None or there in present else (*present, there)
+
+
 def _after(present: Sequence[exp.Expr], failed: exp.Expr | None) -> exp.Expr | None:
     return None if failed is None else all_of(*(each.copy() for each in present), failed)
-
-
-def _in_order(first: exp.Expr, second: exp.Expr) -> exp.Expr | None:
-    """Two operands, of which the second is not looked at where the first is NULL."""
-    later = fails(second)
-    return any_of(fails(first), both(given(safe(first)), later) if later else None)
 
 
 def _case_fails(case: exp.Case) -> exp.Expr | None:
@@ -334,18 +434,26 @@ def _branches_fail(
 ) -> exp.Expr | None:
     found = fails(default) if default is not None else None
     for condition, value in reversed(branches):
-        taken = or_else(safe(condition), exp.false())
-        found = any_of(
-            fails(condition), both(taken, fails(value)), both(negated(taken.copy()), found)
-        )
+        found = _look(condition, partial(_taken, fails(value), found))
     return found
+
+
+def _taken(
+    failed: exp.Expr | None, otherwise: exp.Expr | None, condition: exp.Expr
+) -> exp.Expr | None:
+    taken = or_else(condition, exp.false())
+    return any_of(both(taken, failed), both(negated(taken.copy()), otherwise))
 
 
 def _coalesce_fails(items: list[exp.Expr]) -> exp.Expr | None:
     found: exp.Expr | None = None
     for item in reversed(items):
-        found = any_of(fails(item), both(is_null(safe(item)), found))
+        found = _look(item, partial(_if_null, found))
     return found
+
+
+def _if_null(failed: exp.Expr | None, item: exp.Expr) -> exp.Expr | None:
+    return both(is_null(item), failed)
 
 
 def _elements_fail(call: exp.Expr) -> exp.Expr | None:

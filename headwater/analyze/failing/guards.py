@@ -11,6 +11,7 @@ from typing import cast
 from sqlglot import exp
 
 from headwater.analyze.failing.fallible import SAFE, condition_of
+from headwater.analyze.lets import once
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.compositions import composed
@@ -45,15 +46,17 @@ def when_it_fails(node: exp.Expr) -> exp.Expr:
     return condition
 
 
-def without_failure(node: exp.Expr) -> exp.Expr:
+def without_failure(node: exp.Expr, failed: exp.Expr | None = None) -> exp.Expr:
     """Return a call that is NULL where it would fail.
 
     Args:
         node: a typed call that :func:`has_guard`; changed in place.
+        failed: the condition that it fails, if something else knows it already.
     """
     first = f.arguments(cast(exp.Func, node))[0]
+    condition = when_it_fails(node) if failed is None else failed.copy()
     node.meta[SAFE] = True
-    kept = exp.Case(ifs=[exp.If(this=when_it_fails(node), true=exp.Null())], default=first.copy())
+    kept = exp.Case(ifs=[exp.If(this=condition, true=exp.Null())], default=first.copy())
     kept.type = type_of(first)
     first.replace(kept)
     return node
@@ -68,11 +71,15 @@ def raise_where_it_fails(root: exp.Expr) -> None:
     for node in reversed([each for each in root.walk(bfs=True) if has_guard(each)]):
         parent, key, index = node.parent, node.arg_key, node.index
         assert parent is not None and key is not None
-        error = exp.Anonymous(this=RAISES, expressions=[exp.Literal.string(_message(node))])
-        case = exp.Case(ifs=[exp.If(this=when_it_fails(node), true=error)], default=node.copy())
-        case.type = type_of(node)
-        case.args["default"].meta[SAFE] = True
-        parent.set(key, case, index)
+        parent.set(key, once(node, _raising), index)
+
+
+def _raising(node: exp.Expr) -> exp.Expr:
+    error = exp.Anonymous(this=RAISES, expressions=[exp.Literal.string(_message(node))])
+    case = exp.Case(ifs=[exp.If(this=when_it_fails(node), true=error)], default=node.copy())
+    case.type = type_of(node)
+    case.args["default"].meta[SAFE] = True
+    return case
 
 
 def _message(node: exp.Expr) -> str:

@@ -51,6 +51,14 @@ def spark_extreme(node: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=exp.and_(*given), true=node.copy())])
 
 
+def duckdb_extreme(node: exp.Expr) -> exp.Expr:
+    """Do the same for DuckDB: sqlglot would write the arguments twice while it prints."""
+    given = [node.this, *node.expressions]
+    unknown = [exp.Is(this=item.copy(), expression=exp.Null()) for item in given]
+    found = exp.If(this=exp.or_(*unknown), true=exp.Null())
+    return exp.Case(ifs=[found], default=call(node.key.upper(), *given))
+
+
 def duckdb_sign(node: exp.Expr) -> exp.Expr:
     """Give sign the type of its argument, and NaN for NaN: DuckDB's sign of NaN is 0."""
     kind = type_of(node.this)

@@ -13,6 +13,7 @@ from typing import TypeVar, cast
 from sqlglot import exp
 
 from headwater.analyze.failing.guards import raise_where_it_fails
+from headwater.analyze.lets import once
 from headwater.analyze.portable import (
     arithmetic,
     attempts,
@@ -35,6 +36,7 @@ from headwater.analyze.portable.engine_texts import (
     aggregate_text,
     engine_text,
     is_line_of_rows,
+    untyped_text,
 )
 from headwater.analyze.portable.in_subquery import spark_in
 from headwater.analyze.portable.patterns import call
@@ -43,6 +45,7 @@ from headwater.analyze.portable.unnest import duckdb_unnest, spark_unnest
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.compositions import compose_calls
+from headwater.analyze.typing.functions.arrays import LET
 from headwater.analyze.typing.functions.carried import READ
 from headwater.analyze.typing.functions.lambdas import ZIP_WITH
 from headwater.analyze.typing.functions.others import JSON_FAULT
@@ -73,8 +76,9 @@ def portable(query: Tree, dialect: str) -> Tree:
     if dialect != "trino":
         compose_calls(root)
     fixes = FIXES[dialect]
+    text_of = partial(engine_text, dialect=dialect)
+    let_text = partial(untyped_text, dialect=dialect)
     for node in reversed(list(root.walk(bfs=True))):
-        fix = fixes.get(type(node))
         if node is root:
             continue
         kind = node.type
@@ -82,7 +86,8 @@ def portable(query: Tree, dialect: str) -> Tree:
             around = isinstance(node.parent, (exp.Filter, exp.Window)) and node.arg_key == "this"
             fixed = node if around else aggregate_text(node, dialect)
         else:
-            fixed = fix(node) if fix else engine_text(node, dialect)
+            fix = fixes.get(type(node), let_text if isinstance(node, LET) else text_of)
+            fixed = once(node, fix, let_text)
         if fixed is not node:
             node.replace(fixed)
             fixed.type = kind
@@ -342,6 +347,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.DateDiff: times.duckdb_elapsed,
         exp.DateAdd: times.duckdb_later,
         exp.Sign: function_edge_cases.duckdb_sign,
+        exp.Greatest: function_edge_cases.duckdb_extreme,
+        exp.Least: function_edge_cases.duckdb_extreme,
         exp.Pow: arithmetic.duckdb_power,
         exp.Literal: arithmetic.duckdb_literal,
         exp.Trunc: function_edge_cases.whole,

@@ -13,6 +13,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.lets import is_long
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions import carried as c
@@ -223,6 +224,11 @@ def read_literals(node: exp.Expr, report: Diagnostics) -> None:
 
 def _where_it_fits(value: exp.Expr, form: str) -> exp.Expr:
     """A text that has a form, or NULL: what reads it never fails."""
+    if is_long(value):  # the form is that of the whole text
+        pattern = exp.Literal.string(form)
+        found = exp.RegexpExtract(this=value.copy(), expression=pattern)
+        found.type, pattern.type = t.VARCHAR, t.VARCHAR
+        return found
     fits = exp.RegexpLike(this=value.copy(), expression=exp.Literal.string(form))
     fits.type, fits.expression.type = t.BOOLEAN, t.VARCHAR
     branch = exp.If(this=fits, true=value.copy())

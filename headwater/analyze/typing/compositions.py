@@ -5,7 +5,7 @@ In: SQL with ``_1``, ``_2`` for arguments, and typed arguments. Out: a typed tre
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import cast
 
 from sqlglot import exp
@@ -13,6 +13,7 @@ from sqlglot import exp
 from headwater.analyze.bind.function_names import read_names
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.failing.fallible import SAFE
+from headwater.analyze.lets import once
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -63,10 +64,14 @@ def compose_calls(root: exp.Expr) -> None:
         text = function.texts.get(LANGUAGE) if function is not None and function.texts else None
         if text is None:
             continue
-        made = composed(text, f.arguments(cast(exp.Func, node)))
+        made = once(node, partial(_composed_call, text))
         whole = exp.Paren(this=made)
         whole.type = type_of(node)
         node.replace(whole)
+
+
+def _composed_call(text: str, node: exp.Expr) -> exp.Expr:
+    return composed(text, f.arguments(cast(exp.Func, node)))
 
 
 @cache

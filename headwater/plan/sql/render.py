@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
-from sqlglot import exp, parse_one
+from sqlglot import Generator, exp, parse_one
 from sqlglot.dialects.spark import Spark
 from sqlglot.dialects.trino import Trino
 from sqlglot.generators.spark import SparkGenerator
@@ -91,6 +91,10 @@ def render(query: exp.Query, catalog: Catalog, read: Reader) -> exp.Query:
     return copy
 
 
+_DEEP = 16
+"""Levels of a value that stands on lines of its own; a deeper one is one line."""
+
+
 def print_sql(query: exp.Expr, dialect: str) -> str:
     """Return the text of a query; Spark's includes the watermark clause, DuckDB's quotes names.
 
@@ -101,11 +105,38 @@ def print_sql(query: exp.Expr, dialect: str) -> str:
         query = _without_qualify(query)
     if dialect == "spark":
         query = _without_alias_like_where(without_skipping(query))
-    return query.sql(
-        dialect=_PRINTERS.get(dialect, dialect),
-        pretty=True,
-        identify=dialect == "duckdb",
-    )
+    printer, quoted = _PRINTERS.get(dialect, dialect), dialect == "duckdb"
+    query = query.copy()
+    for deep in _deep(query):  # indented, calls within calls would be wider than long
+        line = deep.sql(dialect=printer, identify=quoted)
+        deep.replace(exp.Var(this=line.replace("\n", Generator.SENTINEL_LINE_BREAK)))
+    return query.sql(dialect=printer, pretty=True, identify=quoted)
+
+
+def _deep(query: exp.Expr) -> list[exp.Expr]:
+    """Return the values that are nested deeply and hold no query, those within others aside."""
+    found: list[exp.Expr] = []
+
+    def below(node: exp.Expr) -> bool:
+        around = isinstance(node, (exp.Query, exp.Connector, exp.Paren, exp.Not))
+        if around or not isinstance(node, exp.Condition):
+            return False
+        if _levels(node) > _DEEP and not node.find(exp.Query):
+            found.append(node)
+            return True
+        return not node.find(exp.Query)
+
+    for _ in query.walk(prune=below):
+        pass
+    return found
+
+
+def _levels(root: exp.Expr) -> int:
+    levels, nodes = 0, [root]
+    while nodes:
+        levels += 1
+        nodes = [child for node in nodes for child in node.iter_expressions()]
+    return levels
 
 
 def _without_alias_like_where(query: exp.Expr) -> exp.Expr:

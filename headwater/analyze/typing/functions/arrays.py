@@ -196,8 +196,8 @@ def _value_of(arguments: Arguments) -> exp.DataType:
 SCALAR_SUBQUERY = named("_scalar_subquery")
 """The row of a scalar subquery of which there could be several."""
 
-HOLDS_FOR = named("_holds_for")
-"""A condition in which a value that is computed once has a name."""
+LET = named("_let")
+"""A lambda, and the value that it is of: see :mod:`headwater.analyze.lets`."""
 
 ELEMENTS: Table = {
     exp.Bracket: Function(
@@ -222,12 +222,12 @@ ELEMENTS: Table = {
                 fails="cardinality(_1) > 1",
             ),
             line(
-                "_holds_for(x: any, f: lambda) -> BOOLEAN",
-                "Tests whether a condition that is never NULL is true for a value.",
-                spark="exists(array(_1), _2)",
-                duckdb="list_contains(list_transform([_1], _2), true)",
-                trino="any_match(ARRAY[_1], _2)",
-                nullable="never",
+                "_let(x: any, f: lambda) -> type of f",
+                "Computes what a lambda gives for a value.",
+                spark="element_at(transform(array(_1), _2), 1)",
+                duckdb="list_extract(list_transform([_1], _2), 1)",
+                trino="element_at(transform(ARRAY[_1], _2), 1)",
+                nullable="always",
             ),
             line(
                 "_ordinals(x: array) -> ARRAY(BIGINT)",

@@ -1,0 +1,1 @@
+"""Calls within calls, and what is known of their texts and answers."""
