@@ -22,8 +22,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from headwater.analyze.definitions import OnError, Source
 from headwater.checkpoints.offsets import OffsetStream
 from headwater.connectors.contract import SameInput, StreamsByOffsets
-from headwater.connectors.files.form import FileFault, form_of_parquet
-from headwater.connectors.files.place import is_hidden
+from headwater.connectors.files.folder import PATTERN_CHARACTERS
+from headwater.connectors.files.form import form_of_parquet
+from headwater.connectors.files.place import FileFault, is_hidden
 from headwater.connectors.registry import reader_of
 from headwater.engine.streaming.execution import files_read, with_bad_rows
 from headwater.errors import TerminalError
@@ -32,8 +33,6 @@ from headwater.lake.protocol.table import Target
 
 OnBad = Callable[[str, int, int], None]
 """Takes the name of a SOURCE, its bad rows in a batch, and all its rows in the batch."""
-
-_PATTERN_CHARACTERS = frozenset("[]{}*?\\")
 
 
 class NotFlat(Exception):
@@ -167,7 +166,7 @@ class SourceBatchWriter:
         # Spark 4.1.3 (apache/spark#57769).
         folder = str(self._directory / self._sources[name].options.get("path", ""))
         for path in paths:
-            if _PATTERN_CHARACTERS.intersection(path.removeprefix(folder)):
+            if PATTERN_CHARACTERS.intersection(path.removeprefix(folder)):
                 raise TerminalError(
                     "FILE_NAME_IS_A_PATTERN",
                     f'source "{name}" cannot read file "{path}": Spark takes its name as a pattern',
