@@ -79,7 +79,8 @@ def refused(file: str, start: bytes) -> str | None:
     if begins in _READ.values():
         wanted = next(each for each, kind in _READ.items() if kind == begins)
         return f"unreadable file: compressed with {begins}, but its name does not end in {wanted}"
-    return f"unreadable file: compression {begins} is not read, only {', '.join(_READ)}"
+    kinds, endings = ", ".join(dict.fromkeys(_READ.values())), ", ".join(_READ)
+    return f"unreadable file: compression {begins} is not read, only {kinds} ({endings})"
 
 
 def unpacked(content: IO[bytes], file: str) -> IO[bytes]:
