@@ -31,6 +31,7 @@ from headwater.connectors.contract import (
     encoded_columns,
     rows_of,
 )
+from headwater.connectors.files.folder import stream_of
 from headwater.errors import SqlError
 from headwater.formats.columns import (
     ROW,
@@ -119,11 +120,9 @@ class Datagen(Connector[tuple[int, int]]):
         folder = _ranges(source, config, int(options["number_of_rows"]))
         most = int(options.get("max_rows_per_epoch", ROWS_PER_EPOCH))
         reader = spark.readStream.schema("first BIGINT, last BIGINT")
-        reader = reader.option("maxFilesPerTrigger", max(1, most // _ROWS_PER_FILE))
+        reader, path = stream_of(reader, folder, max(1, most // _ROWS_PER_FILE))
         numbers = f"explode(sequence(first, last - 1)) AS {ROW}"
-        reader.option("maxFileAge", "36500d").json(str(folder)).selectExpr(
-            numbers
-        ).createOrReplaceTempView(view)
+        reader.json(path).selectExpr(numbers).createOrReplaceTempView(view)
         return generated(source, view)
 
     def backlog(self, after: str | None) -> int:

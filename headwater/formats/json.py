@@ -11,7 +11,7 @@ assignment does, and overflow is an error. Numbers that are not finite are refus
 option ``non_finite`` takes the texts that stand for them. A VARCHAR takes numbers, booleans and
 nested JSON as their text. A missing key is NULL. Keys are found without regard to case; an object
 with a name in two cases is refused (:mod:`headwater.formats.json_text`, also of numbers as texts).
-Empty lines are skipped. Nesting is limited to 1,000 levels and one string to 20 million characters.
+Empty lines are skipped. Nesting is limited to 998 levels and one string to 20 million characters.
 """
 
 from __future__ import annotations
@@ -45,11 +45,13 @@ from headwater.formats.columns import (
 )
 from headwater.formats.envelopes import envelope, known
 from headwater.formats.json_text import (
+    MAX_LEVELS,
     as_texts,
     as_written,
     has_other_case,
     holds_text,
     in_lower_case,
+    is_deep,
     may_differ,
     may_have_both,
     same_but_for_case,
@@ -338,6 +340,10 @@ def _value_faults(
     columns: Sequence[Column], options: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     start = value_start(VALUE)
+    yield (
+        is_deep(VALUE),
+        f"concat('nested in more than {MAX_LEVELS} levels: ', {start})",
+    )
     yield (
         f"_s._end IS NULL OR try_parse_json({VALUE}) IS NULL"
         f" OR _s._ IS NULL AND ltrim({VALUE}) LIKE '{{%'",

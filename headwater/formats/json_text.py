@@ -3,8 +3,8 @@
 In: expressions of records and the declared columns. Out: Spark SQL.
 
 Spark 4.1.3 has two faults here. Its parser finds keys by their exact case (apache/spark#20894).
-And ``from_json`` writes a number anew where text is wanted: ``12.10`` becomes ``12.1``, and the
-``12.10`` within an object too; the reader of files keeps bytes as they are.
+And ``from_json`` writes a number anew where text is wanted: ``12.10`` becomes ``12.1``, ``-0``
+becomes ``0``, and so do those within an object; the reader of files keeps bytes as they are.
 
 So a record with a key that is a name of the definition in another case is rewritten before it is
 parsed: ``"Id":1`` becomes ``"<mark>Id":null,"id":1``. The parser skips the first of the two, and a
@@ -36,6 +36,10 @@ _OWN_KEY = '"$1":'
 _MARKED, _BARE = f'"{_NUMBER}([^"]*+)"', f'$1"{_NUMBER}$2"'
 _REWRITTEN = r"^-?[0-9]+[.][0-9]+(?:E-?[0-9]+)?$|^[\[{]"
 _FRACTION = rf"[:\[,]{_SPACE}-?[0-9]++[.eE]"
+_MINUS_ZERO = rf"[:\[,]{_SPACE}-0"
+MAX_LEVELS = 998
+"""How deep a record may be: Spark's parser takes 1,000 levels, two of them around the record."""
+_COUNTED_BRACKETS = 100_000
 
 
 def names_of(columns: Sequence[Column]) -> tuple[str, ...]:
@@ -174,12 +178,32 @@ def may_differ(line: str, prefix: str, columns: Sequence[Column]) -> str:
         prefix: stands before the names of the parsed columns.
     """
     texts = [c for c in columns if c.type.this is _Type.VARCHAR]
-    conditions = [is_renamed(line)]
+    conditions = [
+        is_renamed(line),
+        f"contains({line}, '-0') AND {line} RLIKE {text(_MINUS_ZERO)}",
+    ]
     for value in (f"{prefix}{name(c.name)}" for c in texts):
         conditions.append(f"contains({value}, '.') AND {value} RLIKE {text(_REWRITTEN)}")
     if any(holds_text(c.type) for c in columns if c not in texts):
         conditions.append(f"{line} RLIKE {text(_FRACTION)}")
     return " OR ".join(f"coalesce({each}, false)" for each in conditions)
+
+
+def is_deep(record: str) -> str:
+    """Return the condition that a record has more than :data:`MAX_LEVELS` levels.
+
+    Args:
+        record: expression of its text.
+    """
+    opening = f"length({record}) - length(translate({record}, '[{{', ''))"
+    bare = f"regexp_replace({record}, {text(_QUOTED)}, '')"
+    brackets = f"regexp_replace({bare}, {text('[^][{}]++')}, '')"
+    deeper = "s.d + IF(c IN ('[', '{'), 1, -1)"
+    deepest = (
+        f"aggregate(split(left({brackets}, {_COUNTED_BRACKETS}), ''), struct(0 AS d, 0 AS m),"
+        f" (s, c) -> struct({deeper} AS d, greatest(s.m, {deeper}) AS m), s -> s.m)"
+    )
+    return f"CASE WHEN {opening} > {MAX_LEVELS} THEN {deepest} > {MAX_LEVELS} ELSE false END"
 
 
 def with_numbers_as_texts(line: str) -> str:

@@ -156,7 +156,8 @@ def parse_query(sql: str) -> exp.Query:
     """Parse one SELECT in Headwater's SQL.
 
     Raises:
-        SqlError: syntax errors; ``NOT_A_QUERY`` for anything else than one query.
+        SqlError: syntax errors; ``NOT_A_QUERY`` for anything else than one query;
+            ``UNSUPPORTED_TYPE``.
     """
     from headwater.dialect import parse
 
@@ -166,6 +167,13 @@ def parse_query(sql: str) -> exp.Query:
             "NOT_A_QUERY",
             "only a single SELECT can be run here",
             hint="definitions go into .sql files",
+        )
+    if any(kind.this is exp.DataType.Type.TIMETZ for kind in statements[0].find_all(exp.DataType)):
+        # otherwise it would be read as a TIME
+        raise SqlError(
+            "UNSUPPORTED_TYPE",
+            "type TIME WITH TIME ZONE is not supported",
+            hint="write TIME, or TIMESTAMP WITH TIME ZONE",
         )
     return statements[0]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -20,16 +20,14 @@ from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from pyarrow.fs import FileSelector, FileType
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from headwater.analyze.connectors.files import split_place
 from headwater.analyze.definitions import Source
 from headwater.config.sections import STORE_OPTIONS
-from headwater.connectors.files.known_files import known_files
 from headwater.connectors.files.place import Place, is_hidden
 from headwater.connectors.ledger import LedgerEntry
 from headwater.errors import ServiceError
-from headwater.lake.java import java_class
 from headwater.lake.storage.object_store import ObjectStore
 
 if TYPE_CHECKING:
@@ -137,12 +135,8 @@ class BucketPlace(Place):
         """See :meth:`Place.pause`."""
         return max(_PAUSE, _SHARE * took)
 
-    def as_now(self, entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
-        """See :meth:`Place.as_now`: a listing does not say the ETag."""
-        return [entry for entry in self.each(self.now, entries) if entry]
-
     def now(self, entry: LedgerEntry) -> LedgerEntry | None:
-        """See :meth:`Place.now`."""
+        """See :meth:`Place.now`: a listing does not say the ETag."""
         # of a name that no path can have, nothing can be asked
         return entry if _NO_NAME.search(entry.file) else self.status(entry.file)
 
@@ -201,25 +195,9 @@ class BucketPlace(Place):
                 hint="delete files only after they were landed; the next listing skips this one",
             )
 
-    def prefix(self, spark: SparkSession) -> str:
-        """See :meth:`Place.prefix`."""
-        path = java_class(spark, "org.apache.hadoop.fs.Path")(self._address)
-        return f"{path.toUri()}/"
-
-    def frame(
-        self,
-        spark: SparkSession,
-        form: str,
-        schema: str,
-        options: Mapping[str, str],
-        files: Sequence[LedgerEntry],
-    ) -> DataFrame:
-        """See :meth:`Place.frame`."""
-        return known_files(spark, self._address, files, form, schema, options)
-
     @property
-    def _address(self) -> str:
-        """The folder for Hadoop."""
+    def address(self) -> str:
+        """See :meth:`Place.address`."""
         return f"{self._store.scheme}://{self._folder}"
 
     @cached_property

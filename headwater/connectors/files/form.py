@@ -17,7 +17,8 @@ from pyarrow import ArrowException
 from pyarrow.parquet import ParquetFile
 
 from headwater.analyze.definitions import Source
-from headwater.connectors.files.place import Place
+from headwater.connectors.files.compression import START_BYTES, refused
+from headwater.connectors.files.place import FileFault, Place
 from headwater.connectors.ledger import LedgerEntry
 from headwater.formats.columns import stored
 from headwater.formats.csv_records import pattern, values
@@ -25,10 +26,6 @@ from headwater.formats.parquet_types import Unreadable, absent_columns
 
 _MAX_HEADER_BYTES = 1_000_000
 DAMAGED_COMPRESSION = "unreadable file: its compression is damaged or cut off"
-
-
-class FileFault(Exception):
-    """A file cannot be read; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +37,14 @@ class Form:
         skipped: how many records stand before their data, the header with them.
         whole: whether each is cut into records as one text (``headwater.formats.csv_records``).
         absent: declared columns that are not read of them, since they have no values there.
+        padded: whether they have zeros behind their compressed data (``padded.py``).
     """
 
     names: tuple[str, ...] | None = None
     skipped: int = 0
     whole: bool = False
     absent: tuple[str, ...] = ()
+    padded: bool = False
 
 
 def form_of(source: Source, place: Place, entry: LedgerEntry) -> Form:
@@ -59,6 +58,8 @@ def form_of(source: Source, place: Place, entry: LedgerEntry) -> Form:
         raise FileFault(entry.fault)
     if source.encode == "parquet":
         return _parquet_form(source, place, entry)
+    if fault := refused(entry.file, _start(place, entry)):
+        raise FileFault(fault)
     if has_header(source) and entry.size:
         return _header(source, place, entry)
     return Form()
@@ -68,6 +69,17 @@ def has_header(source: Source) -> bool:
     """Return whether the files of a source name their columns in a header."""
     header = source.encode_options.get("header", "true").lower()
     return source.encode == "csv" and header == "true"
+
+
+def _start(place: Place, entry: LedgerEntry) -> bytes:
+    if not entry.size:
+        return b""
+    try:
+        with place.content(entry.file) as file:
+            return file.read(START_BYTES)
+    except OSError:
+        place.check_readable(entry)
+        raise
 
 
 def _header(source: Source, place: Place, entry: LedgerEntry) -> Form:

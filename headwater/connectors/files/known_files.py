@@ -1,10 +1,13 @@
-"""Files of an object store → DataFrames, without Spark listing what was listed already.
+"""Files → DataFrames, without Spark looking for files that Headwater has listed already.
 
 In: addresses, sizes and times of files. Out: a DataFrame of one of Spark's file formats.
 
-Given paths, Spark 4.1.3 asks the store three times for each before it plans anything, one path
-after the other: 2 to 7 seconds for 100 small files. So Spark is given a listing that is complete:
-files with their sizes as the only children of a folder that it does not look into.
+So a name is a name, whatever characters it has. Given paths, Spark 4.1.3 takes them for patterns:
+with the option against that, one ``b?.csv`` makes it read every file twice or more
+(apache/spark#57769). It also asks an object store three times about each path before it plans
+anything, one path after the other: 2 to 7 seconds for 100 small files. So Spark is given a listing
+that is complete: files with their sizes as the only children of a folder that it does not look
+into.
 """
 
 from __future__ import annotations
@@ -23,6 +26,14 @@ _FORMATS = {
     "json": f"{_SOURCES}.json.JsonFileFormat",
     "parquet": f"{_SOURCES}.parquet.ParquetFileFormat",
 }
+LOCAL_FILES = {
+    "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "fs.file.impl.disable.cache": "true",
+}
+"""Options of a reader: local files have no checksums beside them.
+
+The name of a checksum file is no path to Hadoop 3.4 if there is a colon in it (HADOOP-14217).
+"""
 _BLOCK = 2**25
 _NOWHERE = "_headwater_epoch"
 
@@ -38,7 +49,7 @@ def known_files(
     """Return the rows of some files of a folder.
 
     Args:
-        folder: its address for Hadoop, without a slash at the end.
+        folder: Hadoop's address of it, without a slash at the end.
         files: the files, their names relative to the folder.
         form: ``text``, ``json`` or ``parquet``.
         schema: the columns, as DDL.
@@ -53,10 +64,20 @@ def known_files(
         columns,
         none,
         java_class(spark, _FORMATS[form])(),
-        _scala_map(spark, options),
+        _scala_map(spark, {**LOCAL_FILES, **options}),
         session,
     )
     return DataFrame(session.baseRelationToDataFrame(relation), spark)
+
+
+def shown_address(spark: SparkSession, folder: str) -> str:
+    """Return an address of a folder as Spark shows it in the names of files.
+
+    Args:
+        folder: Hadoop's address of it.
+    """
+    address = java_class(spark, "org.apache.hadoop.fs.Path")(folder).toUri().toString()
+    return str(address)
 
 
 def _index(spark: SparkSession, folder: str, files: Sequence[LedgerEntry]) -> JavaObject:

@@ -19,8 +19,9 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 from headwater.analyze.definitions import ARRIVAL_COLUMN, Source
 from headwater.analyze.typing.types import spark_type
 from headwater.connectors.contract import Rows
-from headwater.connectors.files.form import FileFault, Form, form_of, has_header
-from headwater.connectors.files.place import Place
+from headwater.connectors.files.form import Form, form_of, has_header
+from headwater.connectors.files.padded import padded_records
+from headwater.connectors.files.place import FileFault, Place
 from headwater.connectors.ledger import LedgerEntry
 from headwater.formats.columns import (
     BAD,
@@ -61,6 +62,10 @@ SETTINGS = {
 class FileReader:
     """Reads files of one source.
 
+    Attributes:
+        faults: why files of the last reading are left out, by file.
+        padded: files with zeros behind their compressed data.
+
     Args:
         max_future: how far event times may be ahead of arrival, where the source does not say.
     """
@@ -70,6 +75,8 @@ class FileReader:
         self._place = place
         self._max_future = max_future
         self._columns = stored(source)
+        self.faults: dict[str, str] = {}
+        self.padded: set[str] = set()
 
     def read(
         self,
@@ -93,12 +100,13 @@ class FileReader:
         every: list[DataFrame] = []
         values_in = None
         groups = self._cut_into_records(spark, groups, faults)
+        self.faults = faults
         for number, (form, files) in enumerate(groups.items()):
             view, tasks = f"_raw_{self._source.name}_{number}", _tasks(spark, files)
             encoded = self._encoded(spark, form, files, Records(view, expected=expected))
             decoder = Decoder.of_epoch(self._source, encoded, arrived_at, self._max_future)
             decoders.append((decoder, tasks))
-            values_in = self._values_of_flat(spark, files)
+            values_in = None if form.padded else self._values_of_flat(spark, files)
             if values_in is not None:  # the quicker decoding gives the same rows
                 flat = Records(f"{view}_flat", expected=expected)
                 decoder = replace(decoder, encoded=self._flat(spark, files, flat))
@@ -169,6 +177,7 @@ class FileReader:
             if isinstance(form, FileFault):
                 faults[entry.file] = str(form)
             else:
+                form = replace(form, padded=entry.file in self.padded)
                 groups.setdefault(form, []).append(entry)
         return groups, faults
 
@@ -182,9 +191,9 @@ class FileReader:
         self, spark: SparkSession, groups: dict[Form, list[LedgerEntry]], faults: dict[str, str]
     ) -> dict[Form, list[LedgerEntry]]:
         """Set apart the files of CSV whose lines are not all records, found by a scan."""
-        if self._source.encode != "csv" or not groups:
+        every = [e for form, entries in groups.items() for e in entries if not form.padded]
+        if self._source.encode != "csv" or not every:
             return groups
-        every = [entry for entries in groups.values() for entry in entries]
         lines = self._place.frame(spark, *LINES, every)
         files = f"collect_set(IF({is_no_record(self._source, 'value')}, {PATH}, NULL)) AS found"
         lines = lines.select("value", F.expr(self._path(spark, every)).alias(PATH))
@@ -219,14 +228,18 @@ class FileReader:
             frame = frame.selectExpr(*names, f"{path} AS {PATH}", f"_metadata.row_index AS {ROW}")
             frame.createOrReplaceTempView(records.relation)
             return parquet_rows(self._source, records.relation, form.names)
-        if form.whole:
+        if form.padded:
+            frame = padded_records(spark, self._source, self._place, files)
+            frame.createOrReplaceTempView(records.relation)
+            records = replace(records, number=KNOWN)
+        elif form.whole:
             frame = self._place.frame(spark, *WHOLE, files)
             frame = frame.selectExpr(*whole_columns(self._source, path))
             frame.createOrReplaceTempView(records.relation)
             records = replace(records, number=f"CAST({ROW} AS BIGINT)")
-            return csv_rows(self._source, records, form.names, form.skipped)
-        frame = self._place.frame(spark, *LINES, files)
-        frame.selectExpr(*record_columns(path)).createOrReplaceTempView(records.relation)
+        else:
+            frame = self._place.frame(spark, *LINES, files)
+            frame.selectExpr(*record_columns(path)).createOrReplaceTempView(records.relation)
         if self._source.encode == "csv":
             return csv_rows(self._source, records, form.names, form.skipped)
         return json_lines(self._source, records)

@@ -1,6 +1,6 @@
 """Connector ``files``: new files of a folder, as JSON lines, CSV or Parquet, also compressed.
 
-In: a folder, or a place in an object store (``place.py``, ``bucket.py``). Out: ranges of whole
+In: a folder, or a place in an object store (``folder.py``, ``bucket.py``). Out: ranges of whole
 files, each file in exactly one range.
 
 A file arrives by being renamed into the folder (same file system): that is atomic, so nothing
@@ -43,8 +43,10 @@ from headwater.analyze.connectors.files import is_in_store
 from headwater.analyze.definitions import Source
 from headwater.connectors.contract import UNREAD, Connector, IntakeConfig, Limits, Range, Rows
 from headwater.connectors.files.bucket import BucketPlace, store_for
+from headwater.connectors.files.folder import FolderPlace
 from headwater.connectors.files.form import DAMAGED_COMPRESSION
-from headwater.connectors.files.place import FolderPlace, Place
+from headwater.connectors.files.padded import is_padded
+from headwater.connectors.files.place import FileFault, Place
 from headwater.connectors.files.read import FileReader
 from headwater.connectors.files.stream import files_stream
 from headwater.connectors.ledger import LedgerEntry
@@ -161,8 +163,9 @@ class Files(Connector[tuple[LedgerEntry, ...]]):
         self.place.check_reached(error)
         if not _UNREADABLE.search(str(error)):
             raise error
+        padded = len(self._reader.padded)
         marked = [entry if entry.fault else self._probed(spark, entry) for entry in taken.body]
-        if marked == list(taken.body):
+        if marked == list(taken.body) and padded == len(self._reader.padded):
             raise error
         return replace(taken, body=tuple(marked))
 
@@ -197,6 +200,10 @@ class Files(Connector[tuple[LedgerEntry, ...]]):
     def done(self, taken: FileRange) -> None:
         """See :meth:`Connector.done`."""
         self.restore(taken.body)
+        for file, fault in self._reader.faults.items():
+            logger.warning('table "%s": file %s is quarantined: %s', self._source.name, file, fault)
+        self._reader.faults = {}
+        self._reader.padded.clear()
 
     def backlog(self, after: str | None) -> int:
         """See :meth:`Connector.backlog`."""
@@ -243,13 +250,25 @@ class Files(Connector[tuple[LedgerEntry, ...]]):
         return now if seen and seen.is_still(now) else None
 
     def _probed(self, spark: SparkSession, entry: LedgerEntry) -> LedgerEntry:
-        self.place.check_readable(entry)
         try:
+            self.place.check_readable(entry)
             _drain(self._reader.read(spark, (entry,), 0).all)
+        except FileFault as fault:
+            return replace(entry, fault=str(fault))
         except (Py4JError, PySparkException) as error:
             self.place.check_reached(error)
-            return replace(entry, fault=fault_of(str(error)))
+            return self._unpacked(spark, entry, fault_of(str(error)))
         return entry
+
+    def _unpacked(self, spark: SparkSession, entry: LedgerEntry, fault: str) -> LedgerEntry:
+        """A file that Spark cannot read, with its fault unless it can be read another way."""
+        try:
+            if entry.file in self._reader.padded or not is_padded(self.place, entry):
+                return replace(entry, fault=fault)
+        except FileFault as too_long:
+            return replace(entry, fault=str(too_long))
+        self._reader.padded.add(entry.file)
+        return self._probed(spark, entry)
 
 
 def place_of(source: Source, config: IntakeConfig) -> Place:

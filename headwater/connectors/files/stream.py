@@ -9,7 +9,8 @@ from pyspark.sql import SparkSession
 
 from headwater.analyze.definitions import Source
 from headwater.connectors.contract import StreamConfig
-from headwater.connectors.files.place import folder_prefix
+from headwater.connectors.files.folder import local_address, stream_of
+from headwater.connectors.files.known_files import shown_address
 from headwater.connectors.files.read import (
     SETTINGS,
     coordinates,
@@ -38,34 +39,29 @@ def files_stream(
         raise _not_yet(source, "the number of a row is not known in a stream")
     options = source.options
     folder = config.directory / options["path"]
-    reader = (
-        spark.readStream.option("pathGlobFilter", options.get("pattern", "*"))
-        .option("recursiveFileLookup", options.get("recursive", "false"))
-        .option(
-            "maxFilesPerTrigger", options.get("max_files_per_epoch", config.run.max_files_per_epoch)
-        )
-        # by default a file a week older than the newest one is skipped without a word
-        .option("maxFileAge", "36500d")
-    )
-    path = relative_path(folder_prefix(spark, folder), plain=False)
+    most = options.get("max_files_per_epoch", config.run.max_files_per_epoch)
+    reader, place = stream_of(spark.readStream, folder, most)
+    reader = reader.option("pathGlobFilter", options.get("pattern", "*"))
+    reader = reader.option("recursiveFileLookup", options.get("recursive", "false"))
+    path = relative_path(f"{shown_address(spark, local_address(folder))}/", plain=False)
     if source.encode == "parquet":
         names = [name(column.name) for column in stored(source)]
-        frame = reader.schema(ddl(stored(source))).parquet(str(folder)).where(_ARRIVED)
+        frame = reader.schema(ddl(stored(source))).parquet(place).where(_ARRIVED)
         frame = frame.selectExpr(*names, f"{path} AS {PATH}", f"_metadata.row_index AS {ROW}")
         frame.createOrReplaceTempView(view)
         return parquet_rows(source, view)
     if flat:
-        frame = flat_reader(reader, source).json(str(folder)).where(_ARRIVED)
+        frame = flat_reader(reader, source).json(place).where(_ARRIVED)
         frame.selectExpr("*", *coordinates(path)).createOrReplaceTempView(view)
         return json_rows(source, Records(view, UNNUMBERED))
     if source.encode == "json":
-        frame = reader.option("lineSep", "\n").text(str(folder)).where(_ARRIVED)
+        frame = reader.option("lineSep", "\n").text(place).where(_ARRIVED)
         frame.selectExpr(*record_columns(path)).createOrReplaceTempView(view)
         return json_lines(source, Records(view, UNNUMBERED))
     if source.encode_options.get("header", "true").lower() == "true":
         raise _not_yet(source, "CSV with a header is not streamed: each file may have its own")
     form, _, as_texts = WHOLE
-    frame = reader.format(form).options(**as_texts).load(str(folder)).where(_ARRIVED)
+    frame = reader.format(form).options(**as_texts).load(place).where(_ARRIVED)
     frame.selectExpr(*whole_columns(source, path)).createOrReplaceTempView(view)
     return csv_rows(source, Records(view, UNNUMBERED), None)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -60,7 +60,7 @@ def files_read(query: StreamingQuery, order: Sequence[OffsetStream]) -> Mapping[
         leaf = leaves.apply(index)
         if stream.name and not stream.kept and leaf.getClass().getSimpleName() == "LogicalRelation":
             found = leaf.relation().location().inputFiles()
-            paths = [unquote(file.removeprefix("file:")) for file in found]
+            paths = [unquote(urlsplit(file).path) for file in found]
             files.setdefault(stream.name, []).extend(paths)
     return files
 

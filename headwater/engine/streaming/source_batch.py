@@ -11,6 +11,7 @@ on.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -22,8 +23,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from headwater.analyze.definitions import OnError, Source
 from headwater.checkpoints.offsets import OffsetStream
 from headwater.connectors.contract import SameInput, StreamsByOffsets
-from headwater.connectors.files.form import FileFault, form_of_parquet
-from headwater.connectors.files.place import is_hidden
+from headwater.connectors.files.folder import PATTERN_CHARACTERS
+from headwater.connectors.files.form import form_of_parquet
+from headwater.connectors.files.place import FileFault, is_hidden
 from headwater.connectors.registry import reader_of
 from headwater.engine.streaming.execution import files_read, with_bad_rows
 from headwater.errors import TerminalError
@@ -32,8 +34,6 @@ from headwater.lake.protocol.table import Target
 
 OnBad = Callable[[str, int, int], None]
 """Takes the name of a SOURCE, its bad rows in a batch, and all its rows in the batch."""
-
-_PATTERN_CHARACTERS = frozenset("[]{}*?\\")
 
 
 class NotFlat(Exception):
@@ -164,10 +164,12 @@ class SourceBatchWriter:
 
     def _refuse_patterns(self, name: str, paths: Sequence[str]) -> None:
         """Refuse file names that a file stream takes for patterns, reading matching files twice."""
-        # Spark 4.1.3 (apache/spark#57769).
-        folder = str(self._directory / self._sources[name].options.get("path", ""))
+        # Spark 4.1.3 (apache/spark#57769). A folder of such a name has one file in a batch.
+        if (below := self._sources[name].options.get("path")) is None:  # files of Headwater's own
+            return
+        folder = os.path.normpath(self._directory / below)
         for path in paths:
-            if _PATTERN_CHARACTERS.intersection(path.removeprefix(folder)):
+            if PATTERN_CHARACTERS.intersection(path.removeprefix(folder)):
                 raise TerminalError(
                     "FILE_NAME_IS_A_PATTERN",
                     f'source "{name}" cannot read file "{path}": Spark takes its name as a pattern',

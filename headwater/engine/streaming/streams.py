@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from headwater.analyze.definitions import Catalog
 from headwater.checkpoints.offsets import HEARTBEAT, OffsetStream
 from headwater.connectors.contract import StreamConfig
+from headwater.connectors.files.folder import stream_of
 from headwater.connectors.source_stream import stream
 from headwater.engine.streaming.heartbeat import SCHEMA, Heartbeats
 from headwater.lake.catalog import Lake
@@ -86,6 +87,8 @@ def open_streams(
         if item.name in plan.program.delays:
             # a heartbeat is of no use once its batch is committed
             reader = session.readStream.schema(SCHEMA).option("cleanSource", "delete")
-            beats = reader.json(str(heartbeats.folder(item.name)))
+            reader, path = stream_of(reader, heartbeats.folder(item.name))
+            beats = reader.json(path)
             beats.createOrReplaceTempView(f"{item.name}__heartbeat")
-    return Streams(tables, outside, str(heartbeats.root))
+    _, root = stream_of(session.readStream, heartbeats.root)
+    return Streams(tables, outside, root)

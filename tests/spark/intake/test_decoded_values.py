@@ -30,6 +30,13 @@ NESTED_COLUMNS = (
     " texts array(varchar); tags map(varchar, varchar); numbers map(varchar, double)"
 )
 
+NUMBERS = (
+    *("0", "-0", "-0.0", "-0e0", "0e0", "0.0", "7", "-7", "10", "1.0", "12.10", "0.1000", "1e5"),
+    *("1E+5", "1e0", "2.50E-3", "1e-7", "0.0000001", "1e400", "-1E400", "1e-400", "4.9e-325"),
+    *("100000000000000000000.00", "9223372036854775808", "-123456789012345678901234567890"),
+)
+"""Read as text, each is what was written."""
+
 VALUES = [
     # a name, in whatever case
     ('{"ID":1,"S":"x"}', {"id": "1", "s": "x"}),
@@ -49,6 +56,10 @@ VALUES = [
     ('{"s":-1.50E+3,"d":1.5}', {"s": "-1.50E+3", "d": "1.5"}),
     ('{"s":10000000000000000000001}', {"s": "10000000000000000000001"}),
     ('{"s":0.1000000000000000055511151231257827}', {"s": "0.1000000000000000055511151231257827"}),
+    *((f'{{"s":{each}}}', {"s": each}) for each in NUMBERS),
+    *((f'{{"s": {each}, "id":1}}', {"s": each, "id": "1"}) for each in NUMBERS),
+    *((f'{{"S":[{each}, {{"k":{each}}}]}}', {"s": f'[{each},{{"k":{each}}}]'}) for each in NUMBERS),
+    *((f'{{"s":{{"k":{each}}}}}', {"s": f'{{"k":{each}}}'}) for each in NUMBERS),
     ('{"s":"12.10"}', {"s": "12.10"}),
     ('{"S":12.10}', {"s": "12.10"}),
     ('{"s":true,"b":true}', {"s": "true", "b": "true"}),
@@ -77,6 +88,10 @@ VALUES = [
     ('{"day":"2024-03-10T00:00:00Z"}', 'column "day":'),
 ]
 NESTED_VALUES = [
+    *((f'{{"r":{{"s":{each}}}}}', {"r": f"{{null, {each}, null}}"}) for each in NUMBERS),
+    *((f'{{"texts":[{each}, {each}]}}', {"texts": f"[{each}, {each}]"}) for each in NUMBERS),
+    *((f'{{"tags":{{"k":{each}}}}}', {"tags": f"{{k -> {each}}}"}) for each in NUMBERS),
+    *((f'{{"list":[{{"s":{each}}}]}}', {"list": f"[{{null, {each}}}]"}) for each in NUMBERS),
     ('{"R":{"Id":1,"S":1.10,"R2":{"s":"x"}}}', {"r": "{1, 1.10, {x}}"}),
     ('{"r":{"id":1,"ID":2}}', "two keys that differ in case only"),
     ('{"r":{"id":1,"r2":{"s":"x","S":"y"}}}', "two keys that differ in case only"),
@@ -285,6 +300,7 @@ CHANGES = {
             '{"op":"c","after":{"ID":1,"S":12.10},"ts_ms":1}',
             {"id": "1", "s": "12.10"},
         ),
+        ('{"op":"c","after":{"id":1,"s":-0},"ts_ms":1}', {"id": "1", "s": "-0"}),
         ('{"schema":null,"payload":{"op":"c","after":{"Id":2},"ts_ms":1}}', {"id": "2"}),
         ('{"op":"c","after":{"Id":2,"id":3},"ts_ms":1}', "two keys that differ in case only"),
         ('{"op":"d","before":{"ID":3},"after":null,"ts_ms":1}', {"id": "3"}),

@@ -17,7 +17,7 @@ from headwater.analyze.definitions import Source
 from headwater.config.settings import Config, RunSection, WarehouseSection
 from headwater.connectors.contract import Limits
 from headwater.connectors.files.bucket import BucketPlace, store_for
-from headwater.connectors.files.place import FolderPlace
+from headwater.connectors.files.folder import FolderPlace
 from headwater.connectors.files.source import Files, place_of
 from headwater.connectors.ledger import LedgerEntry
 from headwater.errors import HeadwaterError, ServiceError

@@ -10,8 +10,9 @@ import pytest
 
 from headwater.analyze.definitions import Column, Source
 from headwater.analyze.typing import types as t
-from headwater.connectors.files.form import FileFault, Form, form_of
-from headwater.connectors.files.place import FolderPlace
+from headwater.connectors.files.folder import FolderPlace
+from headwater.connectors.files.form import Form, form_of
+from headwater.connectors.files.place import FileFault
 from headwater.connectors.ledger import LedgerEntry
 
 

@@ -168,6 +168,8 @@ def test_a_table_without_rows_is_empty(lake: FakeLake) -> None:
         ("SELECT 1; SELECT 2", "NOT_A_QUERY"),
         ("SELECT FROM WHERE", "SYNTAX_ERROR"),
         ("SELECT cast('x' AS BIGINT)", "QUERY_REFUSED"),
+        ("SELECT cast('10:00Z' AS TIME WITH TIME ZONE)", "UNSUPPORTED_TYPE"),
+        ("SELECT TIME '10:00Z'", "UNSUPPORTED_TYPE"),
     ],
 )
 def test_what_cannot_be_answered_is_refused(clicks: FakeLake, sql: str, expected: str) -> None:
