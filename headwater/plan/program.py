@@ -142,6 +142,11 @@ class Program(ABC):
         return ()
 
     @property
+    def holds(self) -> Mapping[str, str]:
+        """What each state column holds, in the words of the query."""
+        return {}
+
+    @property
     def restart_when(self) -> str:
         """Condition over the rows of a change that makes the state void; empty for never."""
         return ""
@@ -290,6 +295,7 @@ class AggregateProgram(Program):
         insert_when: condition over ``s`` under which a new key gets a row; empty for always.
         restart_when: condition over the rows of an input's change, any of which makes the state
             void: it is computed from the whole inputs; empty for never.
+        holds: what each column of keys and aggregates holds.
     """
 
     change_sql: str
@@ -298,6 +304,7 @@ class AggregateProgram(Program):
     delete_when: str = ""
     insert_when: str = ""
     restart_when: str = ""
+    holds: Mapping[str, str] = field(default_factory=dict)
     late: Mapping[str, str] = field(default_factory=dict)
     reads: frozenset[Reads] = READS_CHANGE
 
@@ -385,6 +392,21 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class UnitName:
+    """How the units of one branch of a query are named.
+
+    Attributes:
+        sql: the hash, as Spark SQL over what stands in FROM.
+        tag: the number that is hashed first; None without one.
+        columns: the columns of the table that are hashed; None if the table lacks one.
+    """
+
+    sql: str
+    tag: int | None
+    columns: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
 class UnitsProgram(Program):
     """Incremental rule 4: re-run the query for the units of rows that the change touches.
 
@@ -397,7 +419,9 @@ class UnitsProgram(Program):
         all_sql: all rows of the view, unit last, over the pinned inputs.
         one_unit: whether all rows are one unit, so that what touches any touches all.
         complete: whether every unit that FROM and WHERE give rows shows one of them.
-        state: name and Spark SQL type of further hidden columns, which stand before the unit.
+        names: how units are named, per branch of the query.
+        state: name and Spark SQL type of further hidden columns, which stand before the unit, and
+            what they hold.
         reads_current: whether a step reads ``__current``.
         patterns: the tables of matches of ``rows_sql`` and of ``all_sql``.
         whole_patterns: those of ``all_sql``.
@@ -407,9 +431,10 @@ class UnitsProgram(Program):
     units_sql: str
     rows_sql: str
     all_sql: str
+    names: tuple[UnitName, ...]
     one_unit: bool = False
     complete: bool = False
-    state: tuple[tuple[str, str], ...] = ()
+    state: tuple[tuple[str, str, str], ...] = ()
     reads_current: bool = False
     late: Mapping[str, str] = field(default_factory=dict)
     patterns: tuple[PatternStep, ...] = ()
@@ -418,7 +443,14 @@ class UnitsProgram(Program):
     @property
     def hidden(self) -> tuple[tuple[str, str], ...]:
         """Its state, and last the unit of the row."""
-        return (*self.state, (UNIT, "BIGINT"))
+        return (*((name, kind) for name, kind, _ in self.state), (UNIT, "BIGINT"))
+
+    @property
+    def holds(self) -> Mapping[str, str]:
+        """The text of each state column, and of the unit in each branch."""
+        return {name: text for name, _, text in self.state} | {
+            UNIT: "; ".join(dict.fromkeys(each.sql for each in self.names))
+        }
 
     @property
     def reads(self) -> frozenset[Reads]:
