@@ -240,6 +240,7 @@ class ProjectChanges(Changes):
         """Return the fingerprint of what a view was, in the names of now; empty if unknown.
 
         Args:
+            name: the view.
             former: whether it is the fingerprint of the format before.
         """
         plan = self._old_plans.get(name)

@@ -218,15 +218,18 @@ class _Text:
         value = node.args.get(key)
         group = key in ("expressions", "all") and isinstance(node, exp.Group)
         if value and (group or (key == "expressions" and isinstance(node, exp.In))):
-            said = [(self.of(each), each) for each in value]
+            said = [self.of(each) for each in value]
             if self._moves:
-                moved = sorted(said, key=lambda pair: pair[0], reverse=self._backwards)
-                node.set(key, [each for _, each in moved])
-            return self._list(self._sorted(text for text, _ in said))
+                pairs = list(zip(said, node.args[key], strict=True))
+                pairs.sort(key=lambda pair: pair[0], reverse=self._backwards)
+                node.set(key, [each for _, each in pairs])
+            return self._list(self._sorted(said))
         if isinstance(node, exp.Join) and key == "kind" and value == "INNER":
             return ""
         moves = self._moves
-        self._moves = moves and not isinstance(node, _STAYS)
+        self._moves = moves and not (
+            isinstance(node, _STAYS) and isinstance(node.parent, exp.Select)
+        )
         text = self._value(value)
         self._moves = moves
         return text
@@ -257,14 +260,14 @@ class _Text:
     def _connected(self, node: exp.Connector) -> str:
         """AND or OR; the order stays if it decides which term fails first."""
         terms = list(_terms(node, type(node)))
-        known: dict[str, exp.Expr] = {}
-        for term in terms:
-            known.setdefault(self.of(term), term)
         forgives = self._form == FORMER or _can_change_places(node, terms)
-        said = self._sorted(known) if forgives else list(known)
+        texts = [self.of(term) for term in terms]
+        said = list(dict.fromkeys(texts))
         if self._moves:
             moved = sorted(said, reverse=self._backwards) if forgives else said
+            known = dict(zip(texts, _terms(node, type(node)), strict=True))
             _connect(node, [known[text] for text in moved])
+        said = self._sorted(said) if forgives else said
         return f"{node.key}({', '.join(said)})" if len(said) > 1 else said[0]
 
     def _compared(self, node: exp.Expr) -> str:

@@ -53,10 +53,8 @@ def hash_bytes(values: Sequence[bytes], seed: Hashes) -> Hashes:
     found, lengths = seed.copy(), np.fromiter(map(len, values), np.int64, len(values))
     for length in np.unique(lengths):
         rows = np.flatnonzero(lengths == length)
-        text = b"".join(values[row] for row in rows)
-        found[rows] = _of_length(
-            np.frombuffer(text, np.uint8).reshape(len(rows), length), seed[rows]
-        )
+        text = np.frombuffer(b"".join(values[int(row)] for row in rows), np.uint8)
+        found[rows] = _of_length(text.reshape(len(rows), length), seed[rows])
     return found
 
 
