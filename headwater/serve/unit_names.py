@@ -7,7 +7,7 @@ part of what a tick replaces, so it would stay beside the row that replaces it. 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from headwater.serve.unit_hash import (
 )
 
 if TYPE_CHECKING:
+    import duckdb
     import pyarrow as pa
 
     from headwater.lake.protocol.marker import Marker
@@ -89,23 +90,43 @@ def misnamed(plan: ViewPlan, table: StoredTable) -> int | None:
     names = plan.program.names if isinstance(plan.program, UnitsProgram) else ()
     kinds = {column.name: column.spark_type for column in plan.columns}
     used = list(dict.fromkeys(name for each in names for name in each.columns or ()))
-    read = {name: _read(kinds[name]) for name in used}
-    lacking = any(each.columns is None for each in names) or not all(read.values())
+    lacking = any(each.columns is None for each in names)
+    lacking = lacking or not all(_read(kinds[name]) for name in used)
     if not names or lacking or UNIT not in table.columns():
         return None
-    ways = {name: way for name, way in read.items() if way is not None}
-    items = [f"{way[0].format(quoted(name))} AS {quoted(name)}" for name, way in ways.items()]
     found = 0
     with duckdb_connection() as connection:
         table.create_view(connection, _ROWS, table.snapshot_id(), [*used, UNIT])
-        rows = connection.sql(f"SELECT {', '.join([*items, UNIT])} FROM {_ROWS}")
-        for batch in rows.to_arrow_reader(_BATCH):
+        kinds = {name: kinds[name] for name in used}
+        for batch, own in named_rows(connection, f"SELECT * FROM {_ROWS}", kinds, names):
             unit = np.asarray(batch.column(UNIT)).view(np.uint64)
             right = np.zeros(batch.num_rows, bool)
-            for name in names:
-                right |= unit == _named(name, batch, {each: way[1] for each, way in ways.items()})
+            for name in own:
+                right |= unit == name
             found += int(np.count_nonzero(~right))
     return found
+
+
+def named_rows(
+    connection: duckdb.DuckDBPyConnection,
+    rows: str,
+    kinds: Mapping[str, str],
+    names: Sequence[UnitName],
+) -> Iterator[tuple[pa.RecordBatch, list[Hashes]]]:
+    """Yield batches of rows, with the units that they would have in each branch of a query.
+
+    Args:
+        connection: reads the rows.
+        rows: their SELECT.
+        kinds: Spark type of each column that is hashed.
+        names: how units are named.
+    """
+    ways = {name: way for name, kind in kinds.items() if (way := _read(kind))}
+    items = [f"{way[0].format(quoted(name))} AS {quoted(name)}" for name, way in ways.items()]
+    read = f"SELECT * REPLACE ({', '.join(items)}) FROM ({rows})" if items else rows
+    for batch in connection.sql(read).to_arrow_reader(_BATCH):
+        hashes = {name: way[1] for name, way in ways.items()}
+        yield batch, [_named(name, batch, hashes) for name in names]
 
 
 def stored_otherwise(plan: ViewPlan, table: StoredTable, marker: Marker) -> str:
@@ -128,12 +149,12 @@ def stored_otherwise(plan: ViewPlan, table: StoredTable, marker: Marker) -> str:
         return ""  # of another definition: it is built anew anyway
     now = plan.program.holds
     if plan.build(Order.WRITTEN).holds != now:
-        return "its rows are stored by the order in which its terms were written"
+        return "its rows are stored by the order in which its terms are written"
     wrong = misnamed(plan, table)
     if wrong:
-        return f"{wrong} of its rows are stored by another order of its terms"
+        return f"rows stored by another order of its terms: {wrong}"
     if wrong is None and plan.build(Order.REVERSED).holds != now:
-        return "its rows do not say by which order of its terms they are stored"
+        return "nothing tells by which order of its terms its rows are stored"
     return ""
 
 
@@ -146,7 +167,7 @@ def _read(kind: str) -> tuple[str, _Hash] | None:
     return _READ.get(kind)
 
 
-def _named(name: UnitName, batch: pa.RecordBatch, ways: dict[str, _Hash]) -> Hashes:
+def _named(name: UnitName, batch: pa.RecordBatch, ways: Mapping[str, _Hash]) -> Hashes:
     """The unit that rows would have in one branch of the query."""
     import pyarrow.compute as pc
 

@@ -100,8 +100,8 @@ def units(subject: Subject) -> Iterator[Finding]:
         return
     wrong = misnamed(plan, subject.table) if plan.is_of(newest.fingerprint) else None
     if wrong:
-        problem = f"{wrong} rows are stored under another unit than that of their columns"
-        yield _rebuilt(subject, "units", f"{problem}: no tick replaces them")
+        problem = f"rows stored under another unit than that of their columns: {wrong}"
+        yield _rebuilt(subject, "units", f"{problem}; no tick replaces them")
 
 
 def input_snapshots(subject: Subject) -> Iterator[Finding]:

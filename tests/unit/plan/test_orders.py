@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -18,7 +17,6 @@ from headwater.analyze.bind.project import bind
 from headwater.dialect import parse, to_sql
 from headwater.dialect.syntax import CreateStreamingView
 from headwater.errors import HeadwaterError
-from headwater.plan.identity import Order
 from headwater.plan.planner import plan_project
 from headwater.plan.program import StreamingProgram
 from headwater.plan.view_plan import ViewPlan
@@ -28,6 +26,8 @@ from tests.unit.plan.test_plan_golden import CASES, FOLDER, TABLES, plan_of
 
 UNITS = FOLDER.parent / "units.json"
 _TURNED = {exp.GT: exp.LT, exp.LT: exp.GT, exp.GTE: exp.LTE, exp.LTE: exp.GTE}
+_FORMS = 12
+"""One form in so many is tried here."""
 _LISTS = ((exp.Group, "expressions"), (exp.In, "expressions"), (exp.Window, "partition_by"))
 ORDERS = """
 CREATE TABLE a (id BIGINT, k BIGINT, g VARCHAR, x BIGINT, y BIGINT, at TIMESTAMP WITH TIME ZONE,
@@ -66,11 +66,11 @@ VIEWS = (
 def views() -> Iterator[tuple[str, str]]:
     """Yield the definitions of tables, and a view."""
     for case in CASES:
-        *_, view = parse(case.read_text(), file=case.name)
-        rest = case.read_text()
-        yield case.stem, f"{TABLES.read_text()}\n{rest}"
+        yield case.stem, f"{TABLES.read_text()}\n{case.read_text()}"
     for number, text in enumerate(VIEWS):
         yield f"order_{number}", f"{ORDERS}CREATE STREAMING VIEW v AS {text};"
+    for form in [each for each in forms() if each.outcome == "ok"][::_FORMS]:
+        yield form.text[:40], form.project.text
 
 
 def other_order(view: exp.Expression, dice: Random) -> None:
@@ -123,7 +123,7 @@ def stored(plan: ViewPlan) -> dict[str, object]:
 @pytest.mark.parametrize(("name", "text"), list(views()), ids=lambda value: value[:24])
 def test_what_has_one_fingerprint_is_stored_alike(name: str, text: str) -> None:
     plan, tried = plan_last(text), 0
-    for seed in range(6):
+    for seed in range(4):
         try:
             other = plan_last(in_other_order(text, Random(f"{name} {seed}")))
         except HeadwaterError:
@@ -131,7 +131,6 @@ def test_what_has_one_fingerprint_is_stored_alike(name: str, text: str) -> None:
         if other.fingerprint == plan.fingerprint:
             tried += 1
             assert stored(other) == stored(plan)
-        assert other.fingerprint != plan.fingerprint or other.former == plan.former
     assert tried or not name.startswith("order_")
 
 
