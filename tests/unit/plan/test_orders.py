@@ -123,7 +123,7 @@ def stored(plan: ViewPlan) -> dict[str, object]:
 @pytest.mark.parametrize(("name", "text"), list(views()), ids=lambda value: value[:24])
 def test_what_has_one_fingerprint_is_stored_alike(name: str, text: str) -> None:
     plan, tried = plan_last(text), 0
-    for seed in range(4):
+    for seed in range(6 if name.startswith("order_") else 1):
         try:
             other = plan_last(in_other_order(text, Random(f"{name} {seed}")))
         except HeadwaterError:
