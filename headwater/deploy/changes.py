@@ -29,11 +29,11 @@ from headwater.plan.identity import CLAUSES, FORMAT, SELECT, WRITTEN
 from headwater.plan.planner import plan_sound
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project, read_project
+from headwater.serve.doctor.unit_names import stored_otherwise
 from headwater.serve.forecast import column_difference, in_words, read_otherwise
 from headwater.serve.iceberg import StoredIcebergTable
 from headwater.serve.lake_reader import LakeReader
 from headwater.serve.stored_table import StoredTable
-from headwater.serve.unit_names import stored_otherwise
 
 
 class Kind(Enum):

@@ -20,6 +20,7 @@ from enum import Enum
 from typing import ClassVar
 
 from headwater.patterns import MatchClause
+from headwater.plan.unit_name import UnitName
 
 
 class Reads(Enum):
@@ -392,21 +393,6 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class UnitName:
-    """How the units of one branch of a query are named.
-
-    Attributes:
-        sql: the hash, as Spark SQL over what stands in FROM.
-        tag: the number that is hashed first; None without one.
-        columns: the columns of the table that are hashed; None if the table lacks one.
-    """
-
-    sql: str
-    tag: int | None
-    columns: tuple[str, ...] | None
-
-
-@dataclass(frozen=True, slots=True)
 class UnitsProgram(Program):
     """Incremental rule 4: re-run the query for the units of rows that the change touches.
 
@@ -420,8 +406,7 @@ class UnitsProgram(Program):
         one_unit: whether all rows are one unit, so that what touches any touches all.
         complete: whether every unit that FROM and WHERE give rows shows one of them.
         names: how units are named, per branch of the query.
-        state: name and Spark SQL type of further hidden columns, which stand before the unit, and
-            what they hold.
+        state: name, Spark SQL type and content of further hidden columns, before the unit.
         reads_current: whether a step reads ``__current``.
         patterns: the tables of matches of ``rows_sql`` and of ``all_sql``.
         whole_patterns: those of ``all_sql``.
@@ -448,9 +433,8 @@ class UnitsProgram(Program):
     @property
     def holds(self) -> Mapping[str, str]:
         """The text of each state column, and of the unit in each branch."""
-        return {name: text for name, _, text in self.state} | {
-            UNIT: "; ".join(dict.fromkeys(each.sql for each in self.names))
-        }
+        units = "; ".join(dict.fromkeys(each.sql for each in self.names))
+        return {name: text for name, _, text in self.state} | {UNIT: units}
 
     @property
     def reads(self) -> frozenset[Reads]:

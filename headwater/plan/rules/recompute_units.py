@@ -30,7 +30,7 @@ from headwater.analyze.query_parts import (
 )
 from headwater.analyze.time.versions import AS_OF
 from headwater.dialect.syntax import PatternRows
-from headwater.plan.program import UNIT, UNITS, Step, UnitName, UnitsProgram
+from headwater.plan.program import UNIT, UNITS, Step, UnitsProgram
 from headwater.plan.query_shape import RelationShape, Shape, relations_of
 from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.rules.exact_change import ExactChange, is_bag
@@ -48,6 +48,7 @@ from headwater.plan.rules.unit_key import holds_map, name_of, unit_of, unit_of_e
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.pattern_rows import take_out
 from headwater.plan.sql.render import batch_read, print_sql, render, spark
+from headwater.plan.unit_name import UnitName
 
 
 def units_program(

@@ -20,8 +20,8 @@ from headwater.analyze.query_parts import (
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import spark_type
 from headwater.dialect.syntax import PatternRows
-from headwater.plan.program import UnitName
 from headwater.plan.sql.render import spark_expression
+from headwater.plan.unit_name import UnitName
 
 _NOT_HASHED = (exp.DataType.Type.MAP, exp.DataType.Type.UNKNOWN)
 

@@ -17,7 +17,7 @@ from headwater.lake.protocol.history import COMPACTION
 from headwater.lake.protocol.marker import PREFIX
 from headwater.lake.reserved_names import BRANCH_PREFIX, quarantine_of
 from headwater.serve.doctor.findings import Finding, Repair, Subject, rebuild_if_kept
-from headwater.serve.unit_names import misnamed
+from headwater.serve.doctor.unit_names import misnamed
 
 if TYPE_CHECKING:
     from headwater.lake.protocol.history import Snapshot

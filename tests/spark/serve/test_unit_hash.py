@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from headwater.plan.program import UnitName
+from headwater.plan.unit_name import UnitName
 from headwater.serve.connection import duckdb_connection
-from headwater.serve.unit_names import named_rows
+from headwater.serve.doctor.unit_names import named_rows
 
 MOMENT = datetime(1969, 7, 20, 20, 17, 40, 123456, tzinfo=UTC)
 VALUES = {

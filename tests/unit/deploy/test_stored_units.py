@@ -14,8 +14,8 @@ import pytest
 
 from headwater.cli.main import main
 from headwater.plan.planner import read_sound
+from headwater.serve.doctor.unit_names import misnamed, stored_otherwise
 from headwater.serve.lake_reader import LakeReader
-from headwater.serve.unit_names import misnamed, stored_otherwise
 from tests.stored_lakes import unpack
 
 CONCERNED = {"swapped", "swapped_back", "turned"}

@@ -138,7 +138,7 @@ def test_units_and_state_stay() -> None:
     """A new sqlglot, printer or planner must not change them: stored rows are found by them.
 
     If one has to, raise ``FORMAT``: the rows of an older format are looked at before a view goes on
-    (``headwater.serve.unit_names.stored_otherwise``).
+    (``headwater.serve.doctor.unit_names.stored_otherwise``).
     """
     found = {case.stem: stored(plan_of(case)[1]) for case in CASES}
     check_golden(UNITS, json.dumps(found, indent=1) + "\n")

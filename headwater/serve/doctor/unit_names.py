@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headwater.plan.identity import FORMAT, Order
-from headwater.plan.program import UNIT, UnitName, UnitsProgram
+from headwater.plan.program import UNIT, UnitsProgram
+from headwater.plan.unit_name import UnitName
 from headwater.serve.connection import duckdb_connection, quoted
-from headwater.serve.unit_hash import (
+from headwater.serve.doctor.unit_hash import (
     Hashes,
     first_hash,
     hash_bytes,
