@@ -52,7 +52,8 @@ class CheckpointOwner:
         version: version of the view's definition.
         fingerprint: hash of the view's definition.
         order: the query's sources, in the order in which the checkpoint lists them.
-        printed: the hash by which checkpoints of format 1 know the definition; not written.
+        earlier: the hashes by which checkpoints of earlier formats know the definition; not
+            written.
     """
 
     view: str
@@ -60,11 +61,11 @@ class CheckpointOwner:
     version: int
     fingerprint: str
     order: tuple[OffsetStream, ...] = ()
-    printed: str = field(default="", compare=False)
+    earlier: tuple[str, ...] = field(default=(), compare=False)
 
     def owns(self, other: CheckpointOwner) -> bool:
         """Return whether a checkpoint of another one is this one's, in whatever order it reads."""
-        known = other.fingerprint in (self.fingerprint, self.printed)
+        known = other.fingerprint in (self.fingerprint, *self.earlier)
         own = (self.view, self.namespace, self.version)
         return known and own == (other.view, other.namespace, other.version)
 
@@ -190,7 +191,7 @@ class Checkpoint:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         fields = {**asdict(owner), "order": [(item.name, item.kept) for item in owner.order]}
-        del fields["printed"]
+        del fields["earlier"]
         put(self.folder / OWNER_FILE, json.dumps(fields))
 
     # -- changes

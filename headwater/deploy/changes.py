@@ -25,10 +25,11 @@ from headwater.deploy.tables import TableChange, table_changes
 from headwater.dialect import parse_all, to_sql
 from headwater.dialect.syntax import CreateSink, CreateStreamingView
 from headwater.lake.protocol.marker import Marker
-from headwater.plan.identity import CLAUSES, SELECT
+from headwater.plan.identity import CLAUSES, FORMAT, SELECT, WRITTEN
 from headwater.plan.planner import plan_sound
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project, read_project
+from headwater.serve.doctor.unit_names import stored_otherwise
 from headwater.serve.forecast import column_difference, in_words, read_otherwise
 from headwater.serve.iceberg import StoredIcebergTable
 from headwater.serve.lake_reader import LakeReader
@@ -198,6 +199,7 @@ class ProjectChanges(Changes):
         self._lake = LakeReader(project.config, project.catalog.external)
         self._tables: dict[str, StoredTable | None] = {}
         self._costs = Costs(self.table)
+        self._stored_so: dict[str, str] = {}
 
     @cached_property
     def renames(self) -> Renames:
@@ -234,10 +236,15 @@ class ProjectChanges(Changes):
         """Return whether the definition of a view is that of its newest commit, by other names."""
         return name not in self.old or self.old_fingerprint(name) == self.plans[name].fingerprint
 
-    def old_fingerprint(self, name: str) -> str:
-        """Return the fingerprint of what a view was, in the names of now; empty if unknown."""
+    def old_fingerprint(self, name: str, *, former: bool = False) -> str:
+        """Return the fingerprint of what a view was, in the names of now; empty if unknown.
+
+        Args:
+            name: the view.
+            former: whether it is the fingerprint of the format before.
+        """
         plan = self._old_plans.get(name)
-        return plan.fingerprint if plan else ""
+        return "" if plan is None else plan.former if former else plan.fingerprint
 
     def table(self, name: str) -> StoredTable | None:
         """Return the table of a view, which may still have its old name; None if there is none."""
@@ -246,9 +253,22 @@ class ProjectChanges(Changes):
     def goes_on(self, name: str) -> bool:
         """Return whether a view that serves can go on by the definition that is applied."""
         plan, table, marker = self.plans.get(name), self.table(name), self.marker(name)
-        if plan is None or table is None or marker is None or name in self.old:
+        if plan is None or table is None or marker is None:
             return True
+        if name in self.old:
+            return not self._stored_otherwise(plan, table, marker)
         return not self._otherwise(plan, table, marker)
+
+    @property
+    def restored(self) -> tuple[str, ...]:
+        """The views whose rows an earlier format stored otherwise, whatever their files say."""
+        found = []
+        for name, plan in self.plans.items():
+            table = self.table(name)
+            marker = table.marker() if table else None
+            if table and marker and self._stored_otherwise(plan, table, marker):
+                found.append(name)
+        return tuple(found)
 
     def marker(self, name: str) -> Marker | None:
         """Return the newest marker of a view, its cut in the names of now; None if it has none."""
@@ -269,12 +289,12 @@ class ProjectChanges(Changes):
 
     @cached_property
     def old(self) -> dict[str, CreateStreamingView]:
-        """The stored definitions of views whose newest commit is of another one."""
+        """The stored definitions of views whose newest commit is, or may be, of another one."""
         found = {}
         for name, plan in self.plans.items():
             table = self.table(name)
             marker = table.marker() if table else None
-            if table and marker and not plan.is_of(marker.fingerprint) and table.definition:
+            if table and marker and table.definition and _may_differ(plan, table, marker):
                 statements, errors = parse_all(table.definition, file=f"{name} in the lake")
                 if not errors and isinstance(statements[0], CreateStreamingView):
                     found[name] = self.renames.of(statements[0])
@@ -320,9 +340,8 @@ class ProjectChanges(Changes):
         shadow = self._stored(name + NEXT) if name + NEXT in self._names else None
         if shadow is not None and shadow.is_shadow:
             return self._built(plan, Kind.REBUILD, INTERRUPTED)
-        same = plan.is_of(marker.fingerprint)
         old = self._old_plans.get(name) if name in self.old else None
-        if same or (old and old.fingerprint == plan.fingerprint):
+        if old.fingerprint == plan.fingerprint if old else plan.is_of(marker.fingerprint):
             if differs := self._otherwise(plan, table, marker):
                 return self._built(plan, Kind.REBUILD, differs)
             return self._same(plan, marker, table.definition)
@@ -338,7 +357,16 @@ class ProjectChanges(Changes):
     def _otherwise(self, plan: ViewPlan, table: StoredTable, marker: Marker) -> str:
         """How a view differs by what it reads: such a one cannot go on as it is."""
         now, catalog = self.renames.in_names_of_now(marker), self.project.catalog
-        return _columns(table, plan) or read_otherwise(catalog, plan, now, self.table)
+        differs = _columns(table, plan) or read_otherwise(catalog, plan, now, self.table)
+        return differs or self._stored_otherwise(plan, table, marker)
+
+    def _stored_otherwise(self, plan: ViewPlan, table: StoredTable, marker: Marker) -> str:
+        """How the rows of a view differ from those that its newest commit would write today."""
+        name = plan.view.name
+        if name not in self._stored_so:
+            applied = self._old_plans.get(name, plan) if name in self.old else plan
+            self._stored_so[name] = stored_otherwise(applied, table, marker)
+        return self._stored_so[name]
 
     def _table_changes(self) -> Iterable[TableChange]:
         return table_changes(self.project.catalog.sources, self.plans, self.table)
@@ -374,6 +402,15 @@ class ProjectChanges(Changes):
                 yield self._gone(name)
 
 
+def _may_differ(plan: ViewPlan, table: StoredTable, marker: Marker) -> bool:
+    """Whether the definition that a table holds can mean something else than its plan."""
+    if not plan.is_of(marker.fingerprint):
+        return True
+    # an earlier format gave one fingerprint to orders of terms that differ
+    earlier = not marker.fingerprint.startswith(f"{FORMAT}:")
+    return earlier and table.definition != plan.view.definition
+
+
 def _columns(table: StoredTable, plan: ViewPlan) -> str:
     """How the columns of a table differ from those of its view: something that it reads changed."""
     if not isinstance(table, StoredIcebergTable):
@@ -401,6 +438,8 @@ def _column(plan: ViewPlan, name: str) -> str:
 def _clause(plan: ViewPlan, word: str) -> str:
     """A clause as SQL; of what has no clause, what the identity says."""
     query = plan.view.query
+    if word == WRITTEN:
+        return to_sql(query, pretty=False)
     keys = [key for key, said in CLAUSES.items() if said == word]
     if isinstance(query, exp.Select) and keys:
         joins = query.args.get("joins") if keys[0] == "from_" else []

@@ -37,6 +37,7 @@ from headwater.lake.reserved_names import (
     TAKEN,
     quarantine_of,
 )
+from headwater.plan.identity import FORMER
 from headwater.runtime.lease import Lease
 from headwater.serve.lake_reader import LakeReader, catalog_failures, writable_catalog
 from headwater.serve.stored_table import StoredTable
@@ -143,7 +144,8 @@ class _Followers:
     def _fingerprint(self, name: str, marker: Marker) -> str:
         """The fingerprint of the same definition in the names of now."""
         if name in self._changes.old:
-            return self._changes.old_fingerprint(name) or marker.fingerprint
+            former = marker.fingerprint.startswith(f"{FORMER}:")
+            return self._changes.old_fingerprint(name, former=former) or marker.fingerprint
         sink = self._changes.project.catalog.sinks.get(name.removesuffix(SINK).removesuffix(BEGUN))
         if sink is not None and name.endswith((SINK, BEGUN)):
             for old, now in self._renames.former.items():

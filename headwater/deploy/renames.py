@@ -150,7 +150,7 @@ def _is_same(table: StoredTable | None, plan: ViewPlan, renames: Renames) -> boo
     marker = table.marker()
     if marker is None or table.is_delta:
         return False
-    if marker.fingerprint == plan.fingerprint:
+    if marker.fingerprint in (plan.fingerprint, plan.former):
         return True
     statements, errors = parse_all(table.definition)
     if errors or not isinstance(statements[0], CreateStreamingView):

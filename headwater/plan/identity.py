@@ -4,27 +4,43 @@ In: a bound view. Out: an :class:`Identity`. Two definitions with one fingerprin
 rows in the same columns: names of relations and of columns inside the query, the order of terms
 that commute, brackets and comments are settled. It is our own text of the tree, not one that a
 library prints, and ``tests/golden/fingerprints.json`` freezes it.
+
+The same traversal writes the canonical query (:func:`in_order`), from which programs are made. So
+definitions with one fingerprint also name their units and their hidden columns alike.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cached_property
+from typing import cast
 
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, Emit, LateRows, View
 from headwater.analyze.time.recent import RECENT, Age
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import type_of
 
-FORMAT = 2
-"""Of fingerprints, markers and stored definitions. Format 1 hashed the printed definition."""
+FORMAT = 3
+"""Of fingerprints, markers and stored definitions.
+
+Format 1 hashed the printed definition. Format 2 forgave every order of terms, and stored rows in
+the order that the author wrote (ADR 0112).
+"""
+
+FORMER = 2
+"""The format whose fingerprints are still compared: its lakes have no other."""
 
 SELECT = "SELECT"
 """The part in which columns differ."""
+
+WRITTEN = "order of terms"
+"""The part that holds the order as written, for state that Spark stores in this order."""
 
 CLAUSES = {
     "from_": "FROM",
@@ -44,6 +60,28 @@ CLAUSES = {
 """Argument of a SELECT's tree → the part of the definition that it belongs to."""
 
 _COMMUTE = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Add, exp.Mul)
+_TURNED: dict[type[exp.Binary], type[exp.Binary]] = {
+    exp.GT: exp.LT,
+    exp.GTE: exp.LTE,
+    exp.LT: exp.GT,
+    exp.LTE: exp.GTE,
+}
+_NEVER_FAILS = (
+    *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Not, exp.Is),
+    *(exp.And, exp.Or, exp.In, exp.Between, exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ),
+    *(exp.LT, exp.LTE, exp.GT, exp.GTE),
+)
+"""Of these alone, no term of AND or OR can fail before another one decides."""
+_STAYS = (exp.Where, exp.Having)
+"""Clauses by which nothing is stored: they keep the order in which they are written."""
+
+
+class Order(Enum):
+    """The order in which terms that commute are taken."""
+
+    SETTLED = "the fingerprint's"
+    WRITTEN = "the query's"
+    REVERSED = "the opposite of the fingerprint's"
 
 
 @dataclass(frozen=True)
@@ -53,16 +91,18 @@ class Identity:
     Attributes:
         columns: visible column → what it is, in order.
         parts: every other part of the definition by its word in SQL.
+        format: of the fingerprint.
     """
 
     columns: Mapping[str, str]
     parts: Mapping[str, str] = field(default_factory=dict)
+    format: int = FORMAT
 
     @cached_property
     def fingerprint(self) -> str:
         """The format, a colon and a hash."""
         said = json.dumps([list(self.columns.items()), sorted(self.parts.items())])
-        return f"{FORMAT}:{hashlib.sha256(said.encode()).hexdigest()[:16]}"
+        return f"{self.format}:{hashlib.sha256(said.encode()).hexdigest()[:16]}"
 
     def differs(self, other: Identity) -> list[str]:
         """Return the parts that differ, in the order in which SQL has them."""
@@ -81,7 +121,14 @@ class Identity:
         return tuple(name for name in self.columns if name not in other.columns)
 
 
-def identity_of(view: View, catalog: Catalog, emit: Emit, late: LateRows) -> Identity:
+def identity_of(
+    view: View,
+    catalog: Catalog,
+    emit: Emit,
+    late: LateRows,
+    stateful: bool,
+    form: int,
+) -> Identity:
     """Return what a view means.
 
     Args:
@@ -89,30 +136,52 @@ def identity_of(view: View, catalog: Catalog, emit: Emit, late: LateRows) -> Ide
         catalog: what it is defined in.
         emit: as decided.
         late: as decided.
+        stateful: whether Spark stores its state, in the order in which its terms are written.
+        form: the format of the fingerprint.
     """
     if view.changes:
-        return _of_keyed_table(view, catalog)
-    columns, parts = _of_query(view.query)
+        return _of_keyed_table(view, catalog, form)
+    columns, parts = _of_query(view.query, _Text(form))
+    if stateful and form != FORMER:
+        written = _of_query(view.query, _Text(form, order=Order.WRITTEN))
+        if written != (columns, parts):
+            parts[WRITTEN] = json.dumps(written, sort_keys=True)
     parts["EMIT"] = emit.value
     if not late.accept or late.into:
         parts["LATE ROWS"] = repr((late.accept, late.allowed.total_seconds(), late.into))
     parts["PRIMARY KEY"] = ", ".join(view.primary_key)
     parts["PARTITIONED BY"] = ", ".join(_Text().of(item) for item in view.partitioned_by)
     parts["format"] = "delta" if view.is_delta else ""
-    return Identity(columns, {name: text for name, text in parts.items() if text})
+    return Identity(columns, {name: text for name, text in parts.items() if text}, form)
 
 
-def _of_keyed_table(view: View, catalog: Catalog) -> Identity:
+def in_order(query: exp.Query, order: Order = Order.SETTLED) -> exp.Query:
+    """Return a bound query with its values in an order, by default the one of the fingerprint.
+
+    Group keys, operands that commute and lists of IN stand in the order of the fingerprint's text,
+    constants last. WHERE and HAVING stay as written: no stored name depends on them.
+
+    Args:
+        query: a bound query; not changed.
+        order: the order.
+    """
+    if order is Order.WRITTEN:
+        return query
+    root = exp.Paren(this=query.copy())
+    _of_query(root.this, _Text(moves=order))
+    return cast(exp.Query, root.this.pop())
+
+
+def _of_keyed_table(view: View, catalog: Catalog, form: int) -> Identity:
     """Its columns are compared one by one: they may follow their definition."""
     log = catalog.sources[view.changes]
     order = ", ".join(column.name for column in log.position)
     flags = ", ".join(word for word in ("truncates", "replaces") if getattr(log, word))
     parts = {"PRIMARY KEY": ", ".join(view.primary_key), "ORDER": order, "WITH": flags}
-    return Identity({}, {name: text for name, text in parts.items() if text})
+    return Identity({}, {name: text for name, text in parts.items() if text}, form)
 
 
-def _of_query(query: exp.Query) -> tuple[dict[str, str], dict[str, str]]:
-    text = _Text()
+def _of_query(query: exp.Query, text: _Text) -> tuple[dict[str, str], dict[str, str]]:
     if not isinstance(query, exp.Select):
         return dict.fromkeys(query.named_selects, ""), {"query": text.of(query)}
     parts: dict[str, list[str]] = {}
@@ -127,21 +196,43 @@ def _of_query(query: exp.Query) -> tuple[dict[str, str], dict[str, str]]:
 
 
 class _Text:
-    """Writes trees; the relations of a query are numbered in the order in which they are met."""
+    """Writes trees; the relations of a query are numbered in the order in which they are met.
 
-    def __init__(self) -> None:
+    Args:
+        form: the format of the fingerprint.
+        order: the order of terms in the text.
+        moves: the order that terms get in the query; they stay as they are by default.
+    """
+
+    def __init__(
+        self, form: int = FORMAT, *, order: Order = Order.SETTLED, moves: Order = Order.WRITTEN
+    ) -> None:
         self._names: dict[int, dict[str, tuple[str, dict[str, str]]]] = {}
         self._count = 0
+        self._form = form
+        self._settles = order is Order.SETTLED
+        self._moves = moves is not Order.WRITTEN
+        self._backwards = moves is Order.REVERSED
 
     def arg(self, node: exp.Expr, key: str) -> str:
         value = node.args.get(key)
-        if key in ("expressions", "all") and isinstance(node, exp.Group) and value:
-            return self._list(sorted(map(self.of, value)))
-        if key == "expressions" and isinstance(node, exp.In) and value:
-            return self._list(sorted(map(self.of, value)))
+        group = key in ("expressions", "all") and isinstance(node, exp.Group)
+        if value and (group or (key == "expressions" and isinstance(node, exp.In))):
+            said = [self.of(each) for each in value]
+            if self._moves:
+                pairs = list(zip(said, node.args[key], strict=True))
+                pairs.sort(key=lambda pair: pair[0], reverse=self._backwards)
+                node.set(key, [each for _, each in pairs])
+            return self._list(self._sorted(said))
         if isinstance(node, exp.Join) and key == "kind" and value == "INNER":
             return ""
-        return self._value(value)
+        moves = self._moves
+        self._moves = moves and not (
+            isinstance(node, _STAYS) and isinstance(node.parent, exp.Select)
+        )
+        text = self._value(value)
+        self._moves = moves
+        return text
 
     def of(self, node: exp.Expr) -> str:
         if isinstance(node, exp.Paren) or _names_a_column(node):
@@ -155,15 +246,9 @@ class _Text:
         if isinstance(node, exp.TableAlias):
             return self._alias(node)
         if isinstance(node, exp.And | exp.Or):
-            terms = sorted({self.of(term) for term in _terms(node, type(node))})
-            return f"{node.key}({', '.join(terms)})" if len(terms) > 1 else terms[0]
-        if isinstance(node, exp.LT | exp.LTE):
-            return f"{node.key}({self.of(node.this)}, {self.of(node.expression)})"
-        if isinstance(node, exp.GT | exp.GTE):
-            turned = "lt" if isinstance(node, exp.GT) else "lte"
-            return f"{turned}({self.of(node.expression)}, {self.of(node.this)})"
-        if isinstance(node, _COMMUTE):
-            return f"{node.key}({', '.join(sorted(map(self.of, (node.this, node.expression))))})"
+            return self._connected(node)
+        if isinstance(node, (*_TURNED, *_COMMUTE)):
+            return self._compared(node)
         # what names relations is written first
         keys = sorted(node.args, key=lambda key: (key not in ("with_", "from_", "joins"), key))
         said = [(key, self.arg(node, key)) for key in keys]
@@ -171,6 +256,35 @@ class _Text:
             age: Age = node.meta[RECENT]
             said.append((RECENT, f"{age.column} {age.length}"))
         return f"{node.key}({', '.join(f'{key}={text}' for key, text in said if text)})"
+
+    def _connected(self, node: exp.Connector) -> str:
+        """AND or OR; the order stays if it decides which term fails first."""
+        terms = list(_terms(node, type(node)))
+        forgives = self._form == FORMER or _can_change_places(node, terms)
+        texts = [self.of(term) for term in terms]
+        said = list(dict.fromkeys(texts))
+        if self._moves:
+            moved = sorted(said, reverse=self._backwards) if forgives else said
+            known = dict(zip(texts, _terms(node, type(node)), strict=True))
+            _connect(node, [known[text] for text in moved])
+        said = self._sorted(said) if forgives else said
+        return f"{node.key}({', '.join(said)})" if len(said) > 1 else said[0]
+
+    def _compared(self, node: exp.Expr) -> str:
+        """Two operands that can change places; an operator with a direction turns with them."""
+        left, right = self.of(node.this), self.of(node.expression)
+        if self._moves:
+            places = [_place(node, node.this, left), _place(node, node.expression, right)]
+            if places != sorted(places, reverse=self._backwards):
+                _turn(node)
+        if self._settles and isinstance(node, exp.GT | exp.GTE):
+            return f"{_TURNED[type(node)].key}({right}, {left})"
+        commutes = isinstance(node, _COMMUTE)
+        said = self._sorted((left, right)) if commutes else [left, right]
+        return f"{node.key}({', '.join(said)})"
+
+    def _sorted(self, texts: Iterable[str]) -> list[str]:
+        return sorted(texts) if self._settles else list(texts)
 
     def _value(self, value: object) -> str:
         if isinstance(value, exp.Expr):
@@ -226,6 +340,54 @@ def _terms(node: exp.Expr, kind: type[exp.Expr]) -> Iterator[exp.Expr]:
         yield from _terms(inside.expression, kind)
     else:
         yield inside
+
+
+def _can_change_places(node: exp.Connector, terms: Sequence[exp.Expr]) -> bool:
+    """Whether another order of terms shows and quarantines the rows that this one does."""
+    # a row on which a term of WHERE fails is shown as little as one that WHERE leaves out
+    if isinstance(node, exp.And) and isinstance(_around(node), exp.Where):
+        return True
+    return all(isinstance(each, _NEVER_FAILS) for term in terms for each in term.walk())
+
+
+def _around(node: exp.Expr) -> exp.Expr | None:
+    around = node.parent
+    while isinstance(around, exp.Paren):
+        around = around.parent
+    return around
+
+
+def _connect(node: exp.Connector, terms: Sequence[exp.Expr]) -> None:
+    """Give AND or OR other terms, in place."""
+    *others, last = [exp.paren(each) if isinstance(each, exp.Connector) else each for each in terms]
+    if not others:
+        node.replace(last)
+        return
+    first, *others = others
+    for term in others:
+        first = type(node)(this=first, expression=term)
+        first.type = node.type
+    node.set("this", first)
+    node.set("expression", last)
+
+
+def _place(node: exp.Expr, side: exp.Expr, text: str) -> tuple[bool, bool, str]:
+    """By what the operands of an operator are ordered: constants stand behind, intervals too."""
+    length = t.family(type_of(side)) == "interval"
+    return length is not isinstance(node, exp.Mul), side.find(exp.Column) is None, text
+
+
+def _turn(node: exp.Expr) -> None:
+    """Let the operands of an operator change places."""
+    left, right = node.this, node.expression
+    if turned := _TURNED.get(cast(type[exp.Binary], type(node))):
+        other = turned(this=right, expression=left)
+        other.type = node.type
+        other.meta.update(node.meta)
+        node.replace(other)
+    else:
+        node.set("this", right)
+        node.set("expression", left)
 
 
 def _names_a_column(node: exp.Expr) -> bool:

@@ -32,7 +32,7 @@ from headwater.errors import HeadwaterError, SqlError, raise_all
 from headwater.plan.bad_rows import Guard, guard_of
 from headwater.plan.closing import closing
 from headwater.plan.full_program import FullProgram
-from headwater.plan.identity import identity_of
+from headwater.plan.identity import FORMER, Order, identity_of, in_order
 from headwater.plan.operators import operators
 from headwater.plan.program import Program
 from headwater.plan.query_shape import MICROSECOND, Shape, ShapeKind, shape_of
@@ -130,11 +130,17 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     planned = {name: each.mode for name, each in plans.items()}
     mode = ChangelogModes(catalog, planned).view(view)
     final = closing(view.query, catalog) if emit is Emit.ON_WINDOW_CLOSE else []
-    decision = decide(Facts(view, shape, emit, inputs, mode, final))
+    ordered = replace(view, query=in_order(view.query))
+    facts = Facts(ordered, shape_of(ordered, catalog, emit), emit, inputs, mode, final)
+    decision = decide(facts)
+    streams = decision.engine is Engine.STREAMING
+    if streams:
+        ordered = view  # Spark's state has the order in which the query was first written
     key = stream_key(view, catalog) or ()
     allowed = None if late.accept else late.allowed
-    write = partial(_program, decision.rule, view, catalog, emit, allowed)
-    folds = decision.engine is not Engine.STREAMING and has_sums(view.query)
+    write = partial(_program, decision.rule, ordered, catalog, emit, allowed)
+    folds = not streams and has_sums(view.query)
+    stateful = streams and shape.kind is not ShapeKind.LINEAR
     return ViewPlan(
         view=view,
         shape=shape,
@@ -145,9 +151,18 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         stream_key=key,
         emit=emit,
         late=late,
-        build=partial(write, view.query),
+        build=lambda order: write(
+            ordered.query if order is Order.SETTLED else in_order(view.query, order)
+        ),
         partitioned_by=tuple(_transform(item) for item in view.partitioned_by),
-        identify=partial(identity_of, view, catalog, emit, late),
+        identify=lambda form: identity_of(
+            _as_format_2_saw(facts, view, catalog) if form == FORMER else view,
+            catalog,
+            emit,
+            late,
+            stateful,
+            form,
+        ),
         printed=hashlib.sha256(_printed(view, catalog).encode()).hexdigest()[:16],
         closing=[
             one
@@ -155,10 +170,21 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
             if isinstance(one, Settled) and decision.engine is Engine.INCREMENTAL
         ],
         follows=view.changes if _evolves(view, catalog) else "",
-        find_guard=partial(guard_of, view, catalog, allowed),
+        find_guard=partial(guard_of, ordered, catalog, allowed),
         build_guarded=lambda guard: write(tolerant(guard.query, sums=False)),
         build_whole=partial(_whole, view, catalog, emit, allowed) if folds else None,
     )
+
+
+def _as_format_2_saw(facts: Facts, view: View, catalog: Catalog) -> View:
+    """Return a view after the planner has looked at it.
+
+    In format 2 the planner decided on the query that the fingerprint was then taken from. The rule
+    of first rows moves columns of its query to another one, whose relations have other numbers.
+    """
+    seen = replace(view, query=view.query.copy())
+    decide(replace(facts, view=seen, shape=shape_of(seen, catalog, facts.emit)))
+    return seen
 
 
 def with_inputs(plans: dict[str, ViewPlan], views: Sequence[str]) -> set[str]:

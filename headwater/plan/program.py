@@ -20,6 +20,7 @@ from enum import Enum
 from typing import ClassVar
 
 from headwater.patterns import MatchClause
+from headwater.plan.unit_name import UnitName
 
 
 class Reads(Enum):
@@ -140,6 +141,11 @@ class Program(ABC):
     def hidden(self) -> tuple[tuple[str, str], ...]:
         """Name and Spark SQL type of the state columns, which stand after the view's own."""
         return ()
+
+    @property
+    def holds(self) -> Mapping[str, str]:
+        """What each state column holds, in the words of the query."""
+        return {}
 
     @property
     def restart_when(self) -> str:
@@ -290,6 +296,7 @@ class AggregateProgram(Program):
         insert_when: condition over ``s`` under which a new key gets a row; empty for always.
         restart_when: condition over the rows of an input's change, any of which makes the state
             void: it is computed from the whole inputs; empty for never.
+        holds: what each column of keys and aggregates holds.
     """
 
     change_sql: str
@@ -298,6 +305,7 @@ class AggregateProgram(Program):
     delete_when: str = ""
     insert_when: str = ""
     restart_when: str = ""
+    holds: Mapping[str, str] = field(default_factory=dict)
     late: Mapping[str, str] = field(default_factory=dict)
     reads: frozenset[Reads] = READS_CHANGE
 
@@ -397,7 +405,8 @@ class UnitsProgram(Program):
         all_sql: all rows of the view, unit last, over the pinned inputs.
         one_unit: whether all rows are one unit, so that what touches any touches all.
         complete: whether every unit that FROM and WHERE give rows shows one of them.
-        state: name and Spark SQL type of further hidden columns, which stand before the unit.
+        names: how units are named, per branch of the query.
+        state: name, Spark SQL type and content of further hidden columns, before the unit.
         reads_current: whether a step reads ``__current``.
         patterns: the tables of matches of ``rows_sql`` and of ``all_sql``.
         whole_patterns: those of ``all_sql``.
@@ -407,9 +416,10 @@ class UnitsProgram(Program):
     units_sql: str
     rows_sql: str
     all_sql: str
+    names: tuple[UnitName, ...]
     one_unit: bool = False
     complete: bool = False
-    state: tuple[tuple[str, str], ...] = ()
+    state: tuple[tuple[str, str, str], ...] = ()
     reads_current: bool = False
     late: Mapping[str, str] = field(default_factory=dict)
     patterns: tuple[PatternStep, ...] = ()
@@ -418,7 +428,13 @@ class UnitsProgram(Program):
     @property
     def hidden(self) -> tuple[tuple[str, str], ...]:
         """Its state, and last the unit of the row."""
-        return (*self.state, (UNIT, "BIGINT"))
+        return (*((name, kind) for name, kind, _ in self.state), (UNIT, "BIGINT"))
+
+    @property
+    def holds(self) -> Mapping[str, str]:
+        """The text of each state column, and of the unit in each branch."""
+        units = "; ".join(dict.fromkeys(each.sql for each in self.names))
+        return {name: text for name, _, text in self.state} | {UNIT: units}
 
     @property
     def reads(self) -> frozenset[Reads]:

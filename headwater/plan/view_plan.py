@@ -16,7 +16,7 @@ from headwater.analyze.time.settling import Settled
 from headwater.analyze.typing.types import spark_type
 from headwater.plan.bad_rows import Guard
 from headwater.plan.full_program import FullProgram
-from headwater.plan.identity import Identity
+from headwater.plan.identity import FORMAT, FORMER, Identity, Order
 from headwater.plan.program import Program
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.contract import Engine, Input, Rule
@@ -91,9 +91,10 @@ class ViewPlan:
         emit: when rows appear, as decided.
         late: what happens to late rows, as decided.
         build: writes the program when it is first asked for; ``check`` only decides, and stays
-            fast.
+            fast. It takes the order of terms.
         partitioned_by: Spark DDL transforms.
-        identify: says what the definition means; of a keyed table without its columns.
+        identify: says what the definition means, in a format of fingerprints; of a keyed table
+            without its columns.
         printed: hash of the printed definition, by which lakes of format 1 know it.
         closing: when the rows of each branch are final, of a view that waits for it.
         follows: the log of a keyed table whose columns follow its definition; empty for others.
@@ -111,9 +112,9 @@ class ViewPlan:
     stream_key: tuple[str, ...]
     emit: Emit
     late: LateRows
-    build: Callable[[], Program]
+    build: Callable[[Order], Program]
     partitioned_by: tuple[str, ...]
-    identify: Callable[[], Identity]
+    identify: Callable[[int], Identity]
     printed: str
     closing: Sequence[Settled] = ()
     follows: str = ""
@@ -124,7 +125,7 @@ class ViewPlan:
     @cached_property
     def program(self) -> Program:
         """The SQL to run."""
-        return self.build()
+        return self.build(Order.SETTLED)
 
     @cached_property
     def guard(self) -> Guard | None:
@@ -152,7 +153,12 @@ class ViewPlan:
     @cached_property
     def identity(self) -> Identity:
         """What its definition means."""
-        return self.identify()
+        return self.identify(FORMAT)
+
+    @cached_property
+    def former(self) -> str:
+        """The fingerprint by which lakes of the format before know the definition."""
+        return self.identify(FORMER).fingerprint
 
     @property
     def fingerprint(self) -> str:
@@ -161,7 +167,8 @@ class ViewPlan:
 
     def is_of(self, fingerprint: str) -> bool:
         """Return whether the fingerprint in a marker is that of this definition, or none at all."""
-        return fingerprint in ("", self.printed) or fingerprint == self.fingerprint
+        known = fingerprint in ("", self.printed) or fingerprint == self.fingerprint
+        return known or fingerprint == self.former
 
     @property
     def moves(self) -> bool:

@@ -61,9 +61,9 @@ def hand_made(
         stream_key=(),
         emit=Emit.ON_WINDOW_CLOSE,
         late=LateRows(accept, allowed, into),
-        build=lambda: program,
+        build=lambda _: program,
         partitioned_by=(),
-        identify=lambda: Identity({}, {"query": "by hand"}),
+        identify=lambda _: Identity({}, {"query": "by hand"}),
         printed="by hand",
     )
     # what the planner derives from the view's fields is given by hand here

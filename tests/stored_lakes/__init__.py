@@ -7,7 +7,9 @@ same length can take their place: Avro without compression, the folder padded by
 
 from __future__ import annotations
 
+import gzip
 import io
+import shutil
 import sqlite3
 import tarfile
 import zlib
@@ -17,6 +19,7 @@ FOLDER = Path(__file__).parent
 PLACE = "/stored/" + "x" * 192
 """Stands for the folder of the project; a folder is padded to this length."""
 _SYNC = 16
+_GZIP = b"\x1f\x8b"
 
 
 def unpack(archive: str, folder: Path) -> None:
@@ -42,6 +45,7 @@ def store(project: Path, archive: Path) -> None:
         avro.write_bytes(_plain(avro.read_bytes()))
     for checksum in project.rglob("*.crc"):
         checksum.unlink()
+    shutil.rmtree(project / ".headwater" / "state" / "_logs", ignore_errors=True)
     _forget_views(project)
     _replace(project, _padded(project), PLACE)
     with tarfile.open(archive, "w:gz") as files:
@@ -69,7 +73,11 @@ def _replace(folder: Path, old: str, new: str) -> None:
     assert len(old) == len(new)
     for path in folder.rglob("*"):
         if path.suffix in (".avro", ".json", ".text") and path.is_file():
-            path.write_bytes(path.read_bytes().replace(old.encode(), new.encode()))
+            held = path.read_bytes()
+            if packed := held.startswith(_GZIP):
+                held = gzip.decompress(held)
+            held = held.replace(old.encode(), new.encode())
+            path.write_bytes(gzip.compress(held, mtime=0) if packed else held)
         if path.suffix == ".db":
             with sqlite3.connect(path) as catalog:
                 catalog.execute(

@@ -173,16 +173,36 @@ def definitions_to_run(context: Context, project: Project, first: bool, once: bo
     if first or (once and not has_applied(project)):
         context.output.note(f"changed: {names}; building beside what is there, then swapping")
         return _applied_first(context, changes)
-    if any(change.reason == INTERRUPTED for change in built):
+    if any(each.reason == INTERRUPTED and each.name not in changes.restored for each in built):
         raise TerminalError(
             "APPLY_UNFINISHED",
             f"an apply of {names} was interrupted",
             hint="finish it: headwater apply",
         )
+    if kept := [change.name for change in built if change.name not in changes.restored]:
+        names = ", ".join(kept)
+        context.output.note(
+            f"changed, and kept as the lake has them: {names}; "
+            "see headwater plan, then headwater apply"
+        )
+    return _restored(context, changes) if changes.restored else changes.applied
+
+
+def _restored(context: Context, changes: ProjectChanges) -> Project:
+    """Build anew the views whose rows an earlier Headwater stored in another order."""
+    names = ", ".join(changes.restored)
     context.output.note(
-        f"changed, and kept as the lake has them: {names}; see headwater plan, then headwater apply"
+        f"stored in another order by an earlier Headwater: {names}; "
+        "building beside what is there, then swapping"
     )
-    return changes.applied
+    changes = _changes(changes.applied)
+    if carry_out(context, changes) is None:
+        raise TerminalError(
+            "DEFINITION_CHANGED",
+            f"the rows of {names} could not be stored in the order of this Headwater",
+            hint="see headwater verify, then headwater apply",
+        )
+    return changes.project
 
 
 def _applied_first(context: Context, changes: ProjectChanges) -> Project:

@@ -199,7 +199,7 @@ class StreamingView:
                 self._writer.version,
                 self.plan.fingerprint,
                 self._order,
-                self.plan.printed,
+                (self.plan.printed, self.plan.former),
             ),
             self._target,
             self._program.stateful,

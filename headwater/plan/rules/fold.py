@@ -117,6 +117,8 @@ def aggregate_program(
         # a group goes with its last row
         delete_when=f"t.{rows} + s.{rows} = 0" if counted else "",
         insert_when=f"s.{rows} > 0" if counted else "",
+        holds={name: text for text, name in keys.items()}
+        | {n: f"{text}: {n}" for text, own in names.items() for n in own},
         late=late_queries(shape, allowed),
         reads=READS_STATES if signed or shape.kind is ShapeKind.GENERAL else READS_CHANGE,
     )

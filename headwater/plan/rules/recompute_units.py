@@ -44,10 +44,11 @@ from headwater.plan.rules.tree_rewrites import (
     union_all,
     without,
 )
-from headwater.plan.rules.unit_key import holds_map, unit_of, unit_of_equal, unit_parts
+from headwater.plan.rules.unit_key import holds_map, name_of, unit_of, unit_of_equal, unit_parts
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.pattern_rows import take_out
 from headwater.plan.sql.render import batch_read, print_sql, render, spark
+from headwater.plan.unit_name import UnitName
 
 
 def units_program(
@@ -71,12 +72,27 @@ def units_program(
         print_sql(units, "spark"),
         print_sql(named_rows, "spark"),
         print_sql(everything, "spark"),
+        tuple(_names(query)),
         one_unit=isinstance(query, exp.Select) and not unit_parts(query),
         complete=isinstance(query, exp.Select) and not _leaves_out(query),
         late=late_queries(shape, allowed),
         patterns=(*patterns, *whole_patterns),
         whole_patterns=whole_patterns,
     )
+
+
+def _names(query: exp.Query) -> Iterator[UnitName]:
+    """How the units of a query are named, branch by branch."""
+    if not is_union_all(query):
+        columns = outputs(query, "__side")
+        names = tuple(column.name for column in columns)
+        yield UnitName(unit_of_equal(columns).sql(dialect="spark"), None, names)
+        return
+    branches = union_branches(query)
+    shown = [item.alias_or_name for item in branches[0].selects]
+    for number, branch in enumerate(branches):
+        held = dict(zip(shown, (item.unalias() for item in branch.selects), strict=True))
+        yield name_of(branch, number if len(branches) > 1 else None, held)
 
 
 def _search_touched(rows: exp.Expr, query: exp.Query, units: exp.Query) -> None:

@@ -31,7 +31,7 @@ from headwater.plan.program import CURRENT, UNIT, UNITS, Step, UnitsProgram
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.rules.exact_change import ExactChange, is_bag
-from headwater.plan.rules.unit_key import unit_of
+from headwater.plan.rules.unit_key import name_of, unit_of
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import batch_read, print_sql, render, spark, spark_expression
 
@@ -99,8 +99,12 @@ def top_program(
         units_sql=_pretty(f"SELECT DISTINCT {UNIT} AS unit FROM {_RANKED} WHERE {_IS_NEW}"),
         rows_sql=_pretty(f"{first.chosen(_RANKED)} WHERE {UNIT} IN (SELECT unit FROM {UNITS})"),
         all_sql=_pretty(first.of_all(print_sql(everything, "spark"))),
+        names=(name_of(top.select, None, columns),),
         one_unit=not top.groups,
-        state=tuple((name, spark_type(type_of(columns[name]))) for name in first.hidden),
+        state=tuple(
+            (name, spark_type(type_of(columns[name])), columns[name].sql(dialect="spark"))
+            for name in first.hidden
+        ),
         reads_current=True,
         late=late_queries(shape, allowed),
     )
@@ -233,6 +237,8 @@ def _bound(term: exp.Expr) -> tuple[exp.Expr, int] | None:
     """What stands at most at a place, and which place that is."""
     sides = [term.this, term.expression] if isinstance(term, exp.Binary) else []
     if isinstance(term, (exp.GT, exp.GTE)):
+        sides.reverse()
+    if isinstance(term, exp.EQ) and isinstance(sides[0], exp.Literal):
         sides.reverse()
     if len(sides) != 2 or not (isinstance(sides[1], exp.Literal) and sides[1].is_int):
         return None

@@ -6,7 +6,7 @@ FROM, so that a WHERE on it can stand in front of everything that looks at sever
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -21,6 +21,7 @@ from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import spark_type
 from headwater.dialect.syntax import PatternRows
 from headwater.plan.sql.render import spark_expression
+from headwater.plan.unit_name import UnitName
 
 _NOT_HASHED = (exp.DataType.Type.MAP, exp.DataType.Type.UNKNOWN)
 
@@ -31,7 +32,7 @@ def unit_of(select: exp.Select, tag: int | None) -> exp.Expr:
     Args:
         tag: number of the SELECT within a UNION ALL, None if it is the only one.
     """
-    parts: list[exp.Expr] = [part.copy() for part in unit_parts(select)]
+    parts = [_of_its_type(part) for part in unit_parts(select)]
     if tag is not None:
         parts.insert(0, exp.Literal.number(tag))
     if not parts:
@@ -39,15 +40,39 @@ def unit_of(select: exp.Select, tag: int | None) -> exp.Expr:
     return exp.Anonymous(this="xxhash64", expressions=parts)
 
 
+def name_of(select: exp.Select, tag: int | None, held: Mapping[str, exp.Expr]) -> UnitName:
+    """Return how the units of a SELECT are named.
+
+    Args:
+        tag: as :func:`unit_of` has it.
+        held: what the columns of the table hold, over FROM.
+    """
+    columns = [
+        next((name for name, node in held.items() if node == part), None)
+        for part in unit_parts(select)
+    ]
+    shown = None if None in columns else tuple(name for name in columns if name is not None)
+    return UnitName(unit_of(select, tag).sql(dialect="spark"), tag, shown)
+
+
 def unit_of_equal(columns: Sequence[exp.Expr]) -> exp.Expr:
     """Return the name of the unit of all rows that are equal, on either side of a set operation.
 
     Args:
-        columns: the rows' columns. Equal values have equal hashes only if they are of one type, and
-            Spark's differ from the language's: INT for ``cardinality(x)``, BIGINT for ``i / 2``.
+        columns: the rows' columns, whose values can be of another type in one of the sides.
     """
     parts = [exp.cast(column.copy(), spark_type(type_of(column))) for column in columns]
     return exp.Anonymous(this="xxhash64", expressions=parts)
+
+
+def _of_its_type(part: exp.Expr) -> exp.Expr:
+    """Give what is computed the type that the language has for it, as columns have theirs."""
+    # Equal values have equal hashes only if they are of one type, and Spark's differ from the
+    # language's: INT for ``cardinality(x)``, BIGINT for ``i / 2``.
+    kind = type_of(part)
+    if isinstance(part, exp.Column) or kind.this not in exp.DataType.NUMERIC_TYPES:
+        return part.copy()
+    return exp.cast(part.copy(), spark_type(kind))
 
 
 def unit_parts(select: exp.Select) -> list[exp.Expr]:

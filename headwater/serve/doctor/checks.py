@@ -17,6 +17,7 @@ from headwater.lake.protocol.history import COMPACTION
 from headwater.lake.protocol.marker import PREFIX
 from headwater.lake.reserved_names import BRANCH_PREFIX, quarantine_of
 from headwater.serve.doctor.findings import Finding, Repair, Subject, rebuild_if_kept
+from headwater.serve.doctor.unit_names import misnamed
 
 if TYPE_CHECKING:
     from headwater.lake.protocol.history import Snapshot
@@ -90,6 +91,17 @@ def definition(subject: Subject) -> Iterator[Finding]:
     plan, newest = subject.plan, subject.newest
     if plan and newest and not plan.is_of(newest.fingerprint):
         yield _rebuilt(subject, "definition", "the definition has changed since the last commit")
+
+
+def units(subject: Subject) -> Iterator[Finding]:
+    """Each row has the unit of its columns, so that a tick that replaces the unit finds it."""
+    plan, newest = subject.plan, subject.newest
+    if subject.table is None or plan is None or newest is None:
+        return
+    wrong = misnamed(plan, subject.table) if plan.is_of(newest.fingerprint) else None
+    if wrong:
+        problem = f"rows stored under another unit than that of their columns: {wrong}"
+        yield _rebuilt(subject, "units", f"{problem}; no tick replaces them")
 
 
 def input_snapshots(subject: Subject) -> Iterator[Finding]:
@@ -232,6 +244,7 @@ CHECKS: tuple[Check, ...] = (
     foreign_snapshots,
     staging,
     definition,
+    units,
     input_snapshots,
     files,
     sides,

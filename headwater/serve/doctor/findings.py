@@ -137,9 +137,8 @@ class Subject:
         inputs = tuple(OffsetStream(item.name, item.kind != "source") for item in plan.inputs)
         order = found.order if found else _order(checkpoint, inputs, self.newest)
         namespace = self.project.config.namespace
-        owner = CheckpointOwner(
-            self.name, namespace, VERSION, plan.fingerprint, order, plan.printed
-        )
+        earlier = (plan.printed, plan.former)
+        owner = CheckpointOwner(self.name, namespace, VERSION, plan.fingerprint, order, earlier)
         return ResumeFacts(
             checkpoint,
             owner,

@@ -79,5 +79,5 @@ def test_a_guard_leaves_the_columns_of_the_table_as_they_are() -> None:
     _, plans = planned(f"{STANDARD.definitions}CREATE STREAMING VIEW v AS {text};")
     plain, guarded = plans["v"].program, plans["v"].guarded_program
     assert isinstance(plain, UnitsProgram) and isinstance(guarded, UnitsProgram)
-    assert plain.state == guarded.state != ()
+    assert plain.hidden == guarded.hidden and plain.state
     assert plain.all_sql != guarded.all_sql
