@@ -29,6 +29,7 @@ from headwater.cli.commands.look_up.functions import functions
 from headwater.cli.commands.maintain import maintain
 from headwater.cli.commands.plan import plan
 from headwater.cli.commands.quarantine import quarantine
+from headwater.cli.commands.relocate import relocate
 from headwater.cli.commands.run import run
 from headwater.cli.commands.servers import console, stack, superset, trino
 from headwater.cli.commands.sql import sql
@@ -50,8 +51,8 @@ _PROMISE = (
 )
 _STARTERS = (
     init, dev, check, explain, plan, apply, rollback, versions, cut, run, pause, resume, status,
-    sql, verify, why, test, maintain, doctor, quarantine, console, dashboards, trino, superset,
-    stack, jars, import_, explain_error, functions,
+    sql, verify, why, test, maintain, doctor, relocate, quarantine, console, dashboards, trino,
+    superset, stack, jars, import_, explain_error, functions,
 )  # fmt: skip
 
 

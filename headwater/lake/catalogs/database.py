@@ -8,14 +8,14 @@ same catalog. SQLAlchemy does the talking; it takes a while to load, so function
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater.errors import ServiceError
 from headwater.errors.plain import plain
-from headwater.lake.catalogs.backend import CatalogBackend
+from headwater.lake.catalogs.backend import CATALOG, CatalogBackend
 from headwater.lake.failures import explain_failure
 
 if TYPE_CHECKING:
@@ -23,6 +23,26 @@ if TYPE_CHECKING:
 
 BUSY_TIMEOUT = 10_000
 """How long a statement waits for another writer of the catalog, in milliseconds."""
+
+NOTES = "headwater_lake"
+"""Table with a note of the lake of each namespace (``headwater.lake.identity``)."""
+
+_CREATE_NOTES = (
+    f"CREATE TABLE IF NOT EXISTS {NOTES} (namespace VARCHAR(255) PRIMARY KEY, note TEXT NOT NULL)"
+)
+_WRITE_NOTE = (
+    f"INSERT INTO {NOTES} (namespace, note) VALUES (:namespace, :note)"
+    " ON CONFLICT (namespace) DO UPDATE SET note = excluded.note"
+)
+_METADATA = (
+    "SELECT table_name, metadata_location FROM iceberg_tables WHERE catalog_name = :catalog"
+    " AND table_namespace = :namespace AND metadata_location IS NOT NULL"
+)
+_REPOINT = (
+    "UPDATE iceberg_tables SET metadata_location = :now, previous_metadata_location = :before"
+    " WHERE catalog_name = :catalog AND table_namespace = :namespace AND table_name = :name"
+    " AND metadata_location = :before"
+)
 
 
 class Statements(Protocol):
@@ -70,6 +90,46 @@ class CatalogDatabase(CatalogBackend):
     def writer_settings(self) -> dict[str, str]:
         """Return the properties by which PyIceberg may change the catalog too."""
         return _properties(self.url())
+
+    def note(self, namespace: str) -> str | None:
+        """Return what is noted of the lake of a namespace, None if nothing is."""
+        if not self.has_table(NOTES):
+            return None
+        with self.transaction(writes=False) as run:
+            query = f"SELECT note FROM {NOTES} WHERE namespace = :namespace"
+            found: str | None = run(query, namespace=namespace).scalar()
+            return found
+
+    def write_note(self, namespace: str, text: str) -> None:
+        """Note something of the lake of a namespace."""
+        self.repoint(namespace, {}, text)
+
+    def metadata_locations(self, namespace: str) -> dict[str, str]:
+        """Return the metadata file of each table and view of a namespace."""
+        if not self.has_table("iceberg_tables"):
+            return {}
+        with self.transaction(writes=False) as run:
+            return {name: str(at) for name, at in run(_METADATA, **_of(namespace))}
+
+    def repoint(self, namespace: str, moves: Mapping[str, tuple[str, str]], note: str) -> None:
+        """Give tables and views other metadata files, and note something, in one transaction.
+
+        Args:
+            moves: by name, the metadata file that it has and the one that it gets.
+            note: what is noted of the lake.
+
+        Raises:
+            ServiceError: ``CATALOG_CHANGED`` if a table has another file by now: nothing is done.
+        """
+        self.create_table(_CREATE_NOTES)
+        with self.transaction() as run:
+            for name, (before, now) in moves.items():
+                changed = run(_REPOINT, **_of(namespace), name=name, before=before, now=now)
+                if changed.rowcount != 1:
+                    message = f'table "{name}" was changed in the catalog meanwhile'
+                    hint = "stop the process that writes it, then run the command again"
+                    raise ServiceError("CATALOG_CHANGED", message, hint=hint)
+            run(_WRITE_NOTE, namespace=namespace, note=note)
 
     def has_table(self, name: str) -> bool:
         """Return whether a table exists; never creates the database.
@@ -130,6 +190,10 @@ class CatalogDatabase(CatalogBackend):
             # what the driver said; SQLAlchemy adds the statement
             said = error.orig if isinstance(error, DBAPIError) and error.orig else error
             raise explain_failure(said) or _failed(said) from said
+
+
+def _of(namespace: str) -> dict[str, str]:
+    return {"catalog": CATALOG, "namespace": namespace}
 
 
 def _properties(url: URL) -> dict[str, str]:

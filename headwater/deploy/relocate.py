@@ -1,0 +1,194 @@
+"""``headwater relocate``: a lake that was moved or copied goes on where it lies now.
+
+In: a project whose catalog names another place. Out: the same tables in the same catalog, with all
+snapshots, markers and properties, at the place where they lie. First the metadata is written anew,
+beside what is there (:mod:`headwater.lake.relocation.iceberg`); then one transaction of the catalog
+makes it the tables'. A process that is killed before leaves the lake as it was found. Nothing
+outside the project's own warehouse is read for it, changed or deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwater.checkpoints.moves import follow, paths_of
+from headwater.errors import ServiceError
+from headwater.lake.catalogs.database import CatalogDatabase
+from headwater.lake.delta.log import is_delta
+from headwater.lake.delta.metastore import enter_table, is_entered
+from headwater.lake.identity import CatalogNote, LakeIdentity, WarehouseNote, new_identity
+from headwater.lake.protocol.crash_points import crash_point
+from headwater.lake.relocation.iceberg import Place, Rewriting
+from headwater.lake.storage.places import is_same, local_path
+from headwater.lake.storage.warehouse import table_folder
+from headwater.runtime.lease import Lease
+
+if TYPE_CHECKING:
+    from headwater.config.settings import Config
+    from headwater.project import Project
+
+CRASH_POINTS = ("relocate-written", "relocate-posted", "relocate-committed")
+"""Names for ``HEADWATER_CRASH_POINT``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relocated:
+    """What was done to one table.
+
+    Attributes:
+        table: its name.
+        format: ``iceberg`` or ``delta``.
+        manifests: manifests that were written anew.
+        delete_files: files of position deletes that were written anew.
+    """
+
+    table: str
+    format: str
+    manifests: int = 0
+    delete_files: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """What was done to a lake.
+
+    Attributes:
+        before: where it was written; None if it lies there.
+        now: where it lies.
+        is_copy: whether the original is still there.
+        tables: its tables.
+    """
+
+    before: str | None
+    now: str
+    is_copy: bool
+    tables: tuple[Relocated, ...]
+
+
+def relocate(project: Project, tell: Callable[[str], None] = lambda _: None) -> Relocation:
+    """Make the catalog of a project name the place where its lake lies.
+
+    Args:
+        project: the project; its sources say which folders of files move with it.
+        tell: told of each table before it is read.
+
+    Raises:
+        TerminalError: ``COPY_INCOMPLETE``.
+        ServiceError: ``ALREADY_RUNNING``, ``WAREHOUSE_TAKEN``, ``NOT_YET`` behind a catalog with
+            REST, ``CATALOG_CHANGED``, ``LAKE_RENAMED``.
+    """
+    config = project.config
+    identity = LakeIdentity(config)
+    if not _has_moved(identity):
+        identity.check_turn()
+        return Relocation(None, identity.warehouse.uri, False, ())
+    if not isinstance(identity.backend, CatalogDatabase):
+        raise ServiceError(
+            "NOT_YET",
+            "a lake behind a catalog with REST cannot be relocated",
+            hint="move the warehouse back, or register its tables anew with the catalog's tools",
+        )
+    with Lease.acquire(config, moved=True):
+        found = _relocated(config, identity, identity.backend, tell)
+        for checkpoint in sorted(config.state.glob("*/v*/checkpoint")):
+            follow(checkpoint, config.directory, paths_of(project.catalog.sources.values()))
+        return found
+
+
+def _has_moved(identity: LakeIdentity) -> bool:
+    try:
+        identity.check()
+    except ServiceError as error:
+        if error.condition != "LAKE_MOVED":
+            raise
+        return True
+    return False
+
+
+def _relocated(
+    config: Config,
+    identity: LakeIdentity,
+    backend: CatalogDatabase,
+    tell: Callable[[str], None],
+) -> Relocation:
+    here, note = identity.warehouse.uri, identity.catalog_note()
+    before = sorted(identity.before())
+    posted = identity.warehouse_note()
+    is_copy = _original_is_there(identity, note, before)
+    _check_own(identity, note, posted, before, is_copy=is_copy)
+    files = identity.warehouse.listed(config.namespace)
+    rewriting = Rewriting(Place(identity.warehouse, before, files))
+    moves, done = {}, []
+    if not all(is_same(each, here) for each in before):
+        for name, location in sorted(identity.metadata.items()):
+            tell(name)
+            own = replace(rewriting, manifests={}, deletes={})
+            moves[name] = location, own.table(location)
+            done.append(Relocated(name, "iceberg", len(own.manifests), len(own.deletes)))
+    crash_point("relocate-written")
+    for folder in _delta_tables(config, here):
+        done.append(Relocated(folder.name, "delta"))
+        if is_entered(folder):
+            enter_table(folder)
+    fresh = new_identity(note, posted, here, is_copy=is_copy)
+    turns = (posted.turn,) if posted and posted.turn else ()
+    now = CatalogNote(fresh, here, backend.file, turns)
+    # the warehouse first: until the catalog follows, the lake is one that has moved
+    identity.post(now, note.lake if note and note.lake != fresh else None)
+    crash_point("relocate-posted")
+    backend.repoint(config.namespace, moves, now.text())
+    crash_point("relocate-committed")
+    elsewhere = [each for each in before if not is_same(each, here)]
+    return Relocation((elsewhere or before)[0], here, is_copy, tuple(done))
+
+
+def _original_is_there(identity: LakeIdentity, note: CatalogNote | None, before: list[str]) -> bool:
+    """Whether the lake is still at the place that the catalog names."""
+    backend = identity.backend
+    if backend.file is None:
+        return False  # the catalog is one, so is the lake
+    if note and note.catalog and not is_same(note.catalog, backend.file):
+        return Path(note.catalog).is_file()
+    files = (local_path(each) for each in identity.metadata.values())
+    return any(
+        not is_same(root, identity.warehouse.uri) and _has_catalog(root) for root in before
+    ) or any(file is not None and file.is_file() for file in files)
+
+
+def _has_catalog(root: str) -> bool:
+    folder = local_path(root)
+    return folder is not None and (folder / "catalog.db").is_file()
+
+
+def _check_own(
+    identity: LakeIdentity,
+    note: CatalogNote | None,
+    posted: WarehouseNote | None,
+    before: list[str],
+    *,
+    is_copy: bool,
+) -> None:
+    """Refuse to take the warehouse of another lake.
+
+    Raises:
+        ServiceError: ``WAREHOUSE_TAKEN``.
+    """
+    here = identity.warehouse.uri
+    shares = is_copy and any(is_same(each, here) for each in before)
+    if posted is None:
+        if shares:
+            raise identity.taken(None)
+        return
+    ours = note is not None and note.lake in (posted.lake, posted.origin)
+    if shares or not ours:
+        raise identity.taken(posted)
+
+
+def _delta_tables(config: Config, here: str) -> Iterator[Path]:
+    """Yield the folders of the Delta tables of a project."""
+    folder = table_folder(here, config.namespace, "")
+    if folder is not None and folder.is_dir():
+        yield from (each for each in sorted(folder.iterdir()) if is_delta(each))
