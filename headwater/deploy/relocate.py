@@ -21,7 +21,7 @@ from headwater.lake.delta.log import is_delta
 from headwater.lake.delta.metastore import enter_table, is_entered
 from headwater.lake.identity import CatalogNote, LakeIdentity, WarehouseNote, new_identity
 from headwater.lake.protocol.crash_points import crash_point
-from headwater.lake.relocation.iceberg import Place, Rewriting
+from headwater.lake.relocation.iceberg import MovedFiles, Rewriting
 from headwater.lake.storage.places import is_same, local_path
 from headwater.lake.storage.warehouse import table_folder
 from headwater.runtime.lease import Lease
@@ -120,7 +120,7 @@ def _relocated(
     is_copy = _original_is_there(identity, note, before)
     _check_own(identity, note, posted, before, is_copy=is_copy)
     files = identity.warehouse.listed(config.namespace)
-    rewriting = Rewriting(Place(identity.warehouse, before, files))
+    rewriting = Rewriting(MovedFiles(identity.warehouse, before, files))
     moves, done = {}, []
     if not all(is_same(each, here) for each in before):
         for name, location in sorted(identity.metadata.items()):

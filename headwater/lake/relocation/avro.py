@@ -46,6 +46,13 @@ class AvroFile:
         Raises:
             ValueError: it is not an Avro file, or it is cut off.
         """
+        try:
+            return cls._parsed(content)
+        except (LookupError, EOFError, zlib.error) as error:
+            raise ValueError("it is cut off or damaged") from error
+
+    @classmethod
+    def _parsed(cls, content: bytes) -> AvroFile:
         if not content.startswith(_MAGIC):
             raise ValueError("it is not an Avro file")
         names: dict[str, Any] = {}

@@ -31,7 +31,7 @@ _NAMES = uuid.UUID("5e2c7d0c-6a57-4b6f-9f0a-3f1f2b2c8a11")
 
 
 @dataclass
-class Place:
+class MovedFiles:
     """How addresses of a lake have changed.
 
     Attributes:
@@ -64,6 +64,13 @@ class Place:
             raise self.missing(address)
         return content
 
+    def avro(self, address: str) -> AvroFile:
+        """Return what a file of manifests or of data files holds, likewise."""
+        try:
+            return AvroFile.parse(self.read(address))
+        except ValueError as error:
+            raise self.missing(address, str(error).removeprefix("it ")) from error
+
     def write(self, address: str, content: bytes) -> None:
         """Write a file of the warehouse."""
         path = self._below(address)
@@ -81,11 +88,11 @@ class Place:
         if path is not None and path not in self.files:
             raise self.missing(address)
 
-    def missing(self, address: str) -> TerminalError:
-        """Return the error that a file is missing."""
+    def missing(self, address: str, what: str = "is missing") -> TerminalError:
+        """Return the error that a file is missing, or what else is wrong with it."""
         return TerminalError(
             "COPY_INCOMPLETE",
-            f'"{plain_address(self.now(address))}" is missing',
+            f'"{plain_address(self.now(address))}" {what}',
             hint="copy the warehouse again while nothing writes to it, then: headwater relocate",
         )
 
@@ -103,7 +110,7 @@ class Rewriting:
         deletes: likewise of files of position deletes.
     """
 
-    place: Place
+    place: MovedFiles
     manifests: dict[str, tuple[str, int]] = field(default_factory=dict)
     deletes: dict[str, tuple[str, int]] = field(default_factory=dict)
 
@@ -150,14 +157,13 @@ class Rewriting:
             return
         listed = snapshot["manifest-list"]
         try:
-            content = self.place.read(listed)
+            found = self.place.avro(listed)
         except TerminalError:
             if needed:
                 raise
             # a write that failed has left its snapshot, and Iceberg has deleted its files
             snapshot["manifest-list"] = self.place.now(listed)
             return
-        found = AvroFile.parse(content)
         for entry in found.records:
             entry["manifest_path"], entry["manifest_length"] = self._manifest(
                 entry["manifest_path"]
@@ -167,7 +173,7 @@ class Rewriting:
 
     def _manifest(self, address: str) -> tuple[str, int]:
         if address not in self.manifests:
-            found = AvroFile.parse(self.place.read(address))
+            found = self.place.avro(address)
             for entry in found.records:
                 self._data_file(entry["data_file"], is_there=entry["status"] != _DELETED)
             name = self._named(address, rf"({_ANY_UUID})(-m\d+)?\.avro$", _another_uuid)

@@ -82,10 +82,8 @@ def moved(address: str, before: Iterable[str], now: str) -> str | None:
         path = local_path(now)
         if path is None:
             return f"{now.rstrip('/')}{rest}"
-        begin = re.match(r"(?:file:)?/*", address)
-        assert begin is not None
-        slashes = begin[0] if begin[0].endswith("/") else "file:///"
-        return f"{slashes}{str(path).lstrip('/')}{rest}"
+        scheme = re.match("(?:file:(?://(?=/))?)?", address) if local_path(address) else None
+        return f"{scheme[0] if scheme else 'file://'}{path}{rest}"
     return None
 
 
