@@ -56,7 +56,7 @@ class Relocation:
     """What was done to a lake.
 
     Attributes:
-        before: where it was written; None if it lies there.
+        before: where it was written; None if there was nothing to do.
         now: where it lies.
         is_copy: whether the original is still there.
         tables: its tables.
@@ -82,9 +82,13 @@ def relocate(project: Project, tell: Callable[[str], None] = lambda _: None) -> 
     """
     config = project.config
     identity = LakeIdentity(config)
-    if not _has_moved(identity):
-        identity.check_turn()
+    wrong = _what_is_wrong(identity)
+    if not wrong:
         return Relocation(None, identity.warehouse.uri, False, ())
+    if wrong == "CATALOG_OUTDATED":
+        with Lease.acquire(config, moved=True):
+            identity.take_turn(over=True)
+        return Relocation(identity.warehouse.uri, identity.warehouse.uri, False, ())
     if not isinstance(identity.backend, CatalogDatabase):
         raise ServiceError(
             "NOT_YET",
@@ -98,14 +102,15 @@ def relocate(project: Project, tell: Callable[[str], None] = lambda _: None) -> 
         return found
 
 
-def _has_moved(identity: LakeIdentity) -> bool:
+def _what_is_wrong(identity: LakeIdentity) -> str:
+    """The condition that a relocation mends, nothing if all is well."""
     try:
-        identity.check()
+        identity.check_turn()
     except ServiceError as error:
-        if error.condition != "LAKE_MOVED":
+        if error.condition not in ("LAKE_MOVED", "CATALOG_OUTDATED"):
             raise
-        return True
-    return False
+        return error.condition
+    return ""
 
 
 def _relocated(

@@ -134,22 +134,29 @@ class LakeIdentity:
         """Make sure, too, that no other copy of the catalog has written since.
 
         Raises:
-            ServiceError: likewise.
+            ServiceError: likewise; ``CATALOG_OUTDATED``.
         """
         note = self.catalog_note()
         posted = self._check(note)
         if note and posted and posted.turn and posted.turn not in note.turns:
-            raise self.taken(posted)
+            raise ServiceError(
+                "CATALOG_OUTDATED",
+                f'another copy of this catalog has written to "{_shown(self.warehouse.uri)}" since',
+                hint="use the other copy; or, if it is gone, take over with: headwater relocate",
+            )
 
-    def take_turn(self) -> None:
+    def take_turn(self, *, over: bool = False) -> None:
         """Note who writes from now on; a lake without an identity gets one.
 
         The caller holds the lease.
 
+        Args:
+            over: take the warehouse over from another copy of the catalog.
+
         Raises:
             ServiceError: likewise.
         """
-        self.check_turn()
+        self.check() if over else self.check_turn()
         posted = self.warehouse_note()
         note = self.catalog_note() or CatalogNote(uuid.uuid4().hex, self.warehouse.uri)
         turn = uuid.uuid4().hex
@@ -252,8 +259,6 @@ class LakeIdentity:
         """
         catalog = posted.catalog if posted else None
         whose = f'another lake, whose catalog is "{catalog}"' if catalog else "another lake"
-        if catalog and self.backend.file and is_same(catalog, self.backend.file):
-            whose = "a newer copy of this catalog"
         return ServiceError(
             "WAREHOUSE_TAKEN",
             f'namespace "{self.namespace}" of warehouse "{_shown(self.warehouse.uri)}" '

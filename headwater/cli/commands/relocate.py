@@ -32,10 +32,14 @@ def relocate(context: Context) -> int:
     context.output.rows(COLUMNS, rows)
     now = local_path(found.now) or found.now
     if found.before is None:
-        context.output.note(f'this lake lies where it was written: "{now}"')
+        context.output.note(f'the lake at "{now}" lies where it was written')
         return EXIT_OK
     before = local_path(found.before) or found.before
-    how = "is a copy; the original stays" if found.is_copy else "was moved"
-    said = f'from "{before}"' if not found.is_copy else f'at "{before}"'
-    context.output.note(f'this lake lies at "{now}" and {how} {said}')
+    if found.is_copy:
+        said = f'is a copy; the original stays at "{before}"'
+    elif before == now:
+        said = "belongs to this catalog now"
+    else:
+        said = f'was moved from "{before}"'
+    context.output.note(f'the lake at "{now}" {said}')
     return EXIT_OK
