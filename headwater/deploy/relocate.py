@@ -78,7 +78,7 @@ def relocate(project: Project, tell: Callable[[str], None] = lambda _: None) -> 
     Raises:
         TerminalError: ``COPY_INCOMPLETE``.
         ServiceError: ``ALREADY_RUNNING``, ``WAREHOUSE_TAKEN``, ``NOT_YET`` behind a catalog with
-            REST, ``CATALOG_CHANGED``, ``LAKE_RENAMED``.
+            REST, ``CATALOG_CHANGED``, ``LAKE_RENAMED``, ``ORIGINAL_THERE``.
     """
     config = project.config
     identity = LakeIdentity(config)
@@ -151,21 +151,26 @@ def _relocated(
 
 
 def _original_is_there(identity: LakeIdentity, note: CatalogNote | None, before: list[str]) -> bool:
-    """Whether the lake is still at the place that the catalog names."""
-    backend = identity.backend
-    if backend.file is None:
-        return False  # the catalog is one, so is the lake
-    if note and note.catalog and not is_same(note.catalog, backend.file):
+    """Whether the lake is still at the place that the catalog names.
+
+    Raises:
+        ServiceError: ``ORIGINAL_THERE`` if it has the same catalog.
+    """
+    own, here = identity.backend.file, identity.warehouse.uri
+    if note and note.catalog and own and not is_same(note.catalog, own):
         return Path(note.catalog).is_file()
-    files = (local_path(each) for each in identity.metadata.values())
-    return any(
-        not is_same(root, identity.warehouse.uri) and _has_catalog(root) for root in before
-    ) or any(file is not None and file.is_file() for file in files)
-
-
-def _has_catalog(root: str) -> bool:
-    folder = local_path(root)
-    return folder is not None and (folder / "catalog.db").is_file()
+    # tables that were there may have other metadata by now
+    folders = [local_path(root) for root in before if not is_same(root, here)]
+    files = [folder / "catalog.db" for folder in folders if folder]
+    files += filter(None, map(local_path, identity.metadata.values()))
+    there = next((file for file in files if file.is_file()), None)
+    if there is not None and own is None:
+        raise ServiceError(
+            "ORIGINAL_THERE",
+            f'the catalog holds the original, which is still there: "{there}"',
+            hint="move the original away, or give the copy a new namespace and an empty warehouse",
+        )
+    return there is not None
 
 
 def _check_own(

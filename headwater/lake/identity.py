@@ -228,7 +228,7 @@ class LakeIdentity:
     def _roots(self, files: Collection[str]) -> set[str]:
         """The warehouses of metadata files: what comes before the namespace and the table."""
         between = f"/{self.namespace}/"
-        return {head for head, found, _ in (f.rpartition(between) for f in files) if found}
+        return {f.rpartition(between)[0] or f.rpartition("/")[0] for f in files}
 
     def _holds_tables(self) -> bool:
         """Whether the folder of the namespace holds tables that a catalog knew."""

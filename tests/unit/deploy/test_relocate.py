@@ -15,8 +15,9 @@ import pytest
 
 from headwater.cli.main import main
 from headwater.config.settings import Config, WarehouseSection
-from headwater.deploy.relocate import CRASH_POINTS
+from headwater.deploy.relocate import CRASH_POINTS, relocate
 from headwater.errors import HeadwaterError
+from headwater.lake.catalogs.sqlite import SqliteDatabase
 from headwater.lake.identity import NOTE, LakeIdentity
 from headwater.lake.relocation.avro import AvroFile
 from headwater.lake.storage.warehouse import BucketWarehouse
@@ -50,7 +51,9 @@ def written(folder: Path) -> Path:
 def contents(folder: Path) -> dict[str, bytes]:
     """The files of a folder; of its catalog only the tables."""
     files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(p.relative_to(folder)): p.read_bytes() for p in files if "catalog.db" not in p.name}
+    own = ("catalog.db", "lease.lock")
+    found = {str(p.relative_to(folder)): p.read_bytes() for p in files}
+    return {name: content for name, content in found.items() if not any(o in name for o in own)}
 
 
 def refusal(call: Callable[[], object]) -> HeadwaterError:
@@ -314,6 +317,34 @@ def test_a_copied_catalog_does_not_write_to_the_store_of_the_original(
     shutil.rmtree(tmp_path / "one")
     assert main(["relocate", "--project", str(tmp_path / "copy")]) == 0, "moved: it goes on"
     Lease.acquire(in_bucket(tmp_path / "copy")).release()
+
+
+@pytest.mark.parametrize("move", [copied, renamed])
+def test_a_server_has_one_catalog_for_the_original_and_the_copy(
+    lake: Path, move: Callable, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The tables lie in the folder, the catalog elsewhere, as in PostgreSQL."""
+    catalog = lake.parent / "server"
+    catalog.mkdir()
+    shutil.copy(next(lake.rglob("catalog.db")), catalog)
+
+    def elsewhere(self: SqliteDatabase, _: Path) -> None:
+        self.path = catalog / "catalog.db"
+
+    monkeypatch.setattr(SqliteDatabase, "__init__", elsewhere)
+    monkeypatch.setattr(SqliteDatabase, "file", None)
+    known = histories(written(lake))
+    place = move(lake)
+    assert refusal(lambda: Lease.acquire(config_of(place))).condition == "LAKE_MOVED"
+    before = contents(place)
+    if move is copied:
+        assert refusal(lambda: relocate(load_project(place))).condition == "ORIGINAL_THERE"
+        assert contents(place) == before
+        assert histories(lake) == known
+    else:
+        relocate(load_project(place))
+        assert histories(written(place)) == known
+        assert verified(place, capsys) == {"equal"}
 
 
 def test_what_reads_a_lake_need_not_write(lake: Path) -> None:
