@@ -9,6 +9,7 @@ outside the project's own warehouse is read for it, changed or deleted.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from headwater.errors import ServiceError
 from headwater.lake.catalogs.database import CatalogDatabase
 from headwater.lake.delta.log import is_delta
 from headwater.lake.delta.metastore import enter_table, is_entered
-from headwater.lake.identity import CatalogNote, LakeIdentity, WarehouseNote, new_identity
+from headwater.lake.identity import CatalogNote, LakeIdentity, WarehouseNote
 from headwater.lake.protocol.crash_points import crash_point
 from headwater.lake.relocation.iceberg import MovedFiles, Rewriting
 from headwater.lake.storage.places import is_same, local_path
@@ -123,7 +124,9 @@ def _relocated(
     before = sorted(identity.before())
     posted = identity.warehouse_note()
     is_copy = _original_is_there(identity, note, before)
-    _check_own(identity, note, posted, before, is_copy=is_copy)
+    known = note.lake if note else ""
+    if not _is_own(identity, known, posted, before, is_copy=is_copy):
+        raise identity.taken(posted)
     files = identity.warehouse.listed(config.namespace)
     rewriting = Rewriting(MovedFiles(identity.warehouse, before, files))
     moves, done = {}, []
@@ -138,11 +141,13 @@ def _relocated(
         done.append(Relocated(folder.name, "delta"))
         if is_entered(folder):
             enter_table(folder)
-    fresh = new_identity(note, posted, here, is_copy=is_copy)
-    turns = (posted.turn,) if posted and posted.turn else ()
-    now = CatalogNote(fresh, here, backend.file, turns)
+    if posted and posted.origin == known:
+        lake = posted.lake  # of an attempt that was killed
+    else:
+        lake = uuid.uuid4().hex if is_copy or not note else note.lake
+    now = CatalogNote(lake, here, backend.file, (posted.turn,) if posted and posted.turn else ())
     # the warehouse first: until the catalog follows, the lake is one that has moved
-    identity.post(now, note.lake if note and note.lake != fresh else None)
+    identity.post(now, known)
     crash_point("relocate-posted")
     backend.repoint(config.namespace, moves, now.text())
     crash_point("relocate-committed")
@@ -173,28 +178,18 @@ def _original_is_there(identity: LakeIdentity, note: CatalogNote | None, before:
     return there is not None
 
 
-def _check_own(
+def _is_own(
     identity: LakeIdentity,
-    note: CatalogNote | None,
+    known: str,
     posted: WarehouseNote | None,
     before: list[str],
     *,
     is_copy: bool,
-) -> None:
-    """Refuse to take the warehouse of another lake.
-
-    Raises:
-        ServiceError: ``WAREHOUSE_TAKEN``.
-    """
-    here = identity.warehouse.uri
-    shares = is_copy and any(is_same(each, here) for each in before)
-    if posted is None:
-        if shares:
-            raise identity.taken(None)
-        return
-    ours = note is not None and note.lake in (posted.lake, posted.origin)
-    if shares or not ours:
-        raise identity.taken(posted)
+) -> bool:
+    """Whether the warehouse holds this lake, or the copy of it, and nobody else's."""
+    if is_copy and any(is_same(each, identity.warehouse.uri) for each in before):
+        return False  # the catalog was copied, and the warehouse is still the original's
+    return posted is None or known in (posted.lake, posted.origin)
 
 
 def _delta_tables(config: Config, here: str) -> Iterator[Path]:

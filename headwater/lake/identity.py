@@ -72,7 +72,8 @@ class WarehouseNote:
         warehouse: address of the warehouse when the note was written.
         catalog: file of an embedded catalog; None for a server.
         turn: the newest turn.
-        origin: identity of the lake that this one is a copy of.
+        origin: until the catalog follows a relocation, the identity before it; empty if the lake
+            had none.
     """
 
     lake: str
@@ -161,21 +162,18 @@ class LakeIdentity:
         note = self.catalog_note() or CatalogNote(uuid.uuid4().hex, self.warehouse.uri)
         turn = uuid.uuid4().hex
         known = posted.turn if posted and posted.turn else turn
+        note = replace(note, catalog=self.backend.file, turns=(known, turn))
         # the catalog first: a process that dies here leaves a turn that both know
-        self.write(replace(note, catalog=self.backend.file, turns=(known, turn)), posted)
+        self.backend.write_note(self.namespace, note.text())
+        self.post(note)
 
-    def write(self, note: CatalogNote, posted: WarehouseNote | None) -> None:
-        """Write both notes, the catalog's first.
+    def post(self, note: CatalogNote, origin: str | None = None) -> None:
+        """Write the note of the warehouse.
 
         Args:
             note: the catalog's.
-            posted: what the warehouse says now.
+            origin: of a relocation that goes on, the identity before it.
         """
-        self.backend.write_note(self.namespace, note.text())
-        self.post(note, posted.origin if posted else None)
-
-    def post(self, note: CatalogNote, origin: str | None) -> None:
-        """Write the note of the warehouse."""
         turn = note.turns[-1] if note.turns else ""
         mine = WarehouseNote(note.lake, note.warehouse, note.catalog, turn, origin)
         self.warehouse.write(self.path, mine.text())
@@ -265,22 +263,6 @@ class LakeIdentity:
             f"belongs to {whose}",
             hint="set [warehouse] path or namespace in headwater.toml to one of this project's own",
         )
-
-
-def new_identity(
-    note: CatalogNote | None, posted: WarehouseNote | None, here: str, *, is_copy: bool
-) -> str:
-    """Return the identity of a lake at a new place.
-
-    Args:
-        note: what the catalog says.
-        posted: what the warehouse says.
-        here: address of the warehouse.
-        is_copy: whether the original is still there; then the copy is another lake.
-    """
-    if posted and note and posted.origin == note.lake and is_same(posted.warehouse, here):
-        return posted.lake  # of an attempt that was killed
-    return note.lake if note and not is_copy else uuid.uuid4().hex
 
 
 def _shown(address: str) -> str:

@@ -196,11 +196,12 @@ def test_a_folder_that_gave_the_project_its_name_is_known_by_it(lake: Path) -> N
     assert refusal(lambda: Lease.acquire(config_of(place))).condition == "LAKE_RENAMED"
 
 
+@pytest.mark.parametrize("before", [written, lambda folder: folder], ids=["known", "unknown"])
 @pytest.mark.parametrize("point", CRASH_POINTS)
 def test_a_relocation_that_is_killed_goes_on(
-    lake: Path, point: str, capsys: pytest.CaptureFixture[str]
+    lake: Path, point: str, before: Callable, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    known = histories(written(lake))
+    known = histories(before(lake))
     place = copied(lake)
     command = [sys.executable, "-m", "headwater.cli.main", "relocate", "--project", str(place)]
     killed = subprocess.run(command, env={**os.environ, "HEADWATER_CRASH_POINT": point})
@@ -211,6 +212,8 @@ def test_a_relocation_that_is_killed_goes_on(
     assert histories(place) == known
     assert verified(place, capsys) == {"equal"}
     assert verified(lake, capsys) == {"equal"}
+    written(place)
+    written(lake)
 
 
 def test_a_copy_that_lacks_files_is_refused(lake: Path) -> None:
