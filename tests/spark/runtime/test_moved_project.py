@@ -103,7 +103,5 @@ def test_a_copy_and_a_renamed_project_go_on(tmp_path: Path, capsys) -> None:
     land(renamed, 7)
     headwater(renamed, "run", "--once")
     assert_is_equal(renamed, {1, 2, 3, 4, 5, 7}, capsys)
-    headwater(renamed, "maintain")
-    assert_is_equal(renamed, {1, 2, 3, 4, 5, 7}, capsys)
     shutil.rmtree(copy)
     assert_is_equal(renamed, {1, 2, 3, 4, 5, 7}, capsys)
