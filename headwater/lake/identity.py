@@ -139,7 +139,9 @@ class LakeIdentity:
         """
         note = self.catalog_note()
         posted = self._check(note)
-        if note and posted and posted.turn and posted.turn not in note.turns:
+        # a catalog that knows the tables and not the lake is a backup of an earlier release
+        known = note.turns if note else ()
+        if posted and posted.turn and posted.turn not in known:
             raise ServiceError(
                 "CATALOG_OUTDATED",
                 f'another copy of this catalog has written to "{_shown(self.warehouse.uri)}" since',
@@ -159,7 +161,8 @@ class LakeIdentity:
         """
         self.check() if over else self.check_turn()
         posted = self.warehouse_note()
-        note = self.catalog_note() or CatalogNote(uuid.uuid4().hex, self.warehouse.uri)
+        lake = posted.lake if posted else uuid.uuid4().hex
+        note = self.catalog_note() or CatalogNote(lake, self.warehouse.uri)
         turn = uuid.uuid4().hex
         known = posted.turn if posted and posted.turn else turn
         note = replace(note, catalog=self.backend.file, turns=(known, turn))
@@ -193,7 +196,8 @@ class LakeIdentity:
         if note is None and (elsewhere := self._roots(self._elsewhere())):
             raise self.moved(min(elsewhere))
         posted = self.warehouse_note()
-        if posted is not None and (note is None or note.lake != posted.lake):
+        is_other = note.lake != posted.lake if note and posted else not self.metadata
+        if posted is not None and is_other:
             raise self.taken(posted)
         if note is None and not self.metadata:
             self._check_unused()

@@ -17,6 +17,7 @@ from headwater.errors import ServiceError
 from headwater.errors.plain import plain
 from headwater.lake.catalogs.backend import CATALOG, CatalogBackend
 from headwater.lake.failures import explain_failure
+from headwater.lake.reserved_names import LAKE
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, CursorResult, Engine
@@ -24,15 +25,22 @@ if TYPE_CHECKING:
 BUSY_TIMEOUT = 10_000
 """How long a statement waits for another writer of the catalog, in milliseconds."""
 
-NOTES = "headwater_lake"
-"""Table with a note of the lake of each namespace (``headwater.lake.identity``)."""
+_PROPERTIES = "iceberg_namespace_properties"
 
-_CREATE_NOTES = (
-    f"CREATE TABLE IF NOT EXISTS {NOTES} (namespace VARCHAR(255) PRIMARY KEY, note TEXT NOT NULL)"
+_CREATE_PROPERTIES = f"""CREATE TABLE IF NOT EXISTS {_PROPERTIES} (
+  catalog_name VARCHAR(255) NOT NULL, namespace VARCHAR(255) NOT NULL,
+  property_key VARCHAR(255), property_value VARCHAR(1000),
+  PRIMARY KEY (catalog_name, namespace, property_key))"""
+"""As Iceberg makes it; the first writer notes the lake before Iceberg has made its tables."""
+
+_NOTE = (
+    f"SELECT property_value FROM {_PROPERTIES} WHERE catalog_name = :catalog"
+    f" AND namespace = :namespace AND property_key = '{LAKE}'"
 )
 _WRITE_NOTE = (
-    f"INSERT INTO {NOTES} (namespace, note) VALUES (:namespace, :note)"
-    " ON CONFLICT (namespace) DO UPDATE SET note = excluded.note"
+    f"INSERT INTO {_PROPERTIES} VALUES (:catalog, :namespace, '{LAKE}', :note)"
+    " ON CONFLICT (catalog_name, namespace, property_key)"
+    " DO UPDATE SET property_value = excluded.property_value"
 )
 _METADATA = (
     "SELECT table_name, metadata_location FROM iceberg_tables WHERE catalog_name = :catalog"
@@ -93,11 +101,10 @@ class CatalogDatabase(CatalogBackend):
 
     def note(self, namespace: str) -> str | None:
         """Return what is noted of the lake of a namespace, None if nothing is."""
-        if not self.has_table(NOTES):
+        if not self.has_table(_PROPERTIES):
             return None
         with self.transaction(writes=False) as run:
-            query = f"SELECT note FROM {NOTES} WHERE namespace = :namespace"
-            found: str | None = run(query, namespace=namespace).scalar()
+            found: str | None = run(_NOTE, **_of(namespace)).scalar()
             return found
 
     def write_note(self, namespace: str, text: str) -> None:
@@ -121,7 +128,8 @@ class CatalogDatabase(CatalogBackend):
         Raises:
             ServiceError: ``CATALOG_CHANGED`` if a table has another file by now: nothing is done.
         """
-        self.create_table(_CREATE_NOTES)
+        if not self.has_table(_PROPERTIES):
+            self.create_table(_CREATE_PROPERTIES)
         with self.transaction() as run:
             for name, (before, now) in moves.items():
                 changed = run(_REPOINT, **_of(namespace), name=name, before=before, now=now)
@@ -129,7 +137,7 @@ class CatalogDatabase(CatalogBackend):
                     message = f'table "{name}" was changed in the catalog meanwhile'
                     hint = "stop the process that writes it, then run the command again"
                     raise ServiceError("CATALOG_CHANGED", message, hint=hint)
-            run(_WRITE_NOTE, namespace=namespace, note=note)
+            run(_WRITE_NOTE, **_of(namespace), note=note)
 
     def has_table(self, name: str) -> bool:
         """Return whether a table exists; never creates the database.

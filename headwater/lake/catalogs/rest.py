@@ -25,6 +25,7 @@ from headwater.errors.plain import plain
 from headwater.lake.catalogs.backend import CATALOG, CatalogBackend
 from headwater.lake.catalogs.lease_record import TABLE, LeaseRecord, Owner, Standing
 from headwater.lake.failures import explain_failure
+from headwater.lake.reserved_names import LAKE
 
 if TYPE_CHECKING:
     from pyiceberg.catalog.rest import RestCatalog
@@ -37,7 +38,6 @@ SILENCE = 60
 """Seconds after which a server that says nothing at all is given up."""
 
 _OWNER, _RENEWALS = "headwater.owner", "headwater.renewals"
-_LAKE = "headwater.lake"
 _KEPT = {
     "write.metadata.delete-after-commit.enabled": "true",
     "write.metadata.previous-versions-max": "2",
@@ -77,13 +77,13 @@ class RestServer(CatalogBackend):
     def note(self, namespace: str) -> str | None:
         """Return what is noted of the lake of a namespace, as a property of the namespace."""
         with _errors():
-            return self._namespace_properties(namespace).get(_LAKE)
+            return self._namespace_properties(namespace).get(LAKE)
 
     def write_note(self, namespace: str, text: str) -> None:
         """Note something of the lake of a namespace, likewise."""
         with _errors(), closing(rest_catalog(self)) as catalog:
             catalog.create_namespace_if_not_exists(namespace)
-            catalog.update_namespace_properties(namespace, updates={_LAKE: text})
+            catalog.update_namespace_properties(namespace, updates={LAKE: text})
 
     def metadata_locations(self, namespace: str) -> dict[str, str]:
         """Return the metadata file of each table: the server is asked for one after the other."""

@@ -11,7 +11,8 @@ from urllib.parse import quote
 
 from headwater.config.secrets import private_folder
 from headwater.lake.catalogs.backend import CATALOG
-from headwater.lake.catalogs.database import BUSY_TIMEOUT, NOTES, CatalogDatabase, Statements
+from headwater.lake.catalogs.database import BUSY_TIMEOUT, CatalogDatabase, Statements
+from headwater.lake.reserved_names import LAKE
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
@@ -22,8 +23,6 @@ AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL) AND metadata_location IS NO
 
 _PROPERTIES = """SELECT property_key, property_value FROM iceberg_namespace_properties
 WHERE catalog_name = ? AND namespace = ?"""
-
-_NOTE = f"SELECT namespace, note FROM {NOTES} WHERE ? <> '' AND namespace = ?"
 
 _NAMESPACES = """SELECT DISTINCT table_namespace, '' FROM iceberg_tables
 WHERE catalog_name = ? AND table_namespace <> ?"""
@@ -88,8 +87,8 @@ class SqliteDatabase(CatalogDatabase):
 
     def note(self, namespace: str) -> str | None:
         """Return what is noted of the lake of a namespace, likewise."""
-        found = self._pairs(_NOTE, namespace)
-        return super().note(namespace) if found is None else found.get(namespace)
+        found = self.properties(namespace)
+        return super().note(namespace) if found is None else found.get(LAKE)
 
     def namespaces(self) -> list[str]:
         """Return the namespaces that hold tables."""

@@ -254,6 +254,22 @@ def test_an_old_copy_of_the_catalog_does_not_write(
     written(lake)
 
 
+def test_a_backup_of_the_catalog_of_an_earlier_release_takes_over(
+    lake: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    catalog = next(lake.rglob("catalog.db"))
+    old = catalog.read_bytes()
+    note = LakeIdentity(config_of(written(lake))).catalog_note()
+    for file in catalog.parent.glob("catalog.db*"):
+        file.unlink()
+    catalog.write_bytes(old)
+    assert refusal(lambda: Lease.acquire(config_of(lake))).condition == "CATALOG_OUTDATED"
+    assert verified(lake, capsys) == {"equal"}
+    assert main(["relocate", "--project", str(lake)]) == 0
+    again = LakeIdentity(config_of(written(lake))).catalog_note()
+    assert note and again and again.lake == note.lake
+
+
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """Objects by address, in place of a store."""
