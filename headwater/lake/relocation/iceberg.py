@@ -13,7 +13,7 @@ import gzip
 import json
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
@@ -253,7 +253,7 @@ class Rewriting:
         parquet.write_table(rows, out, compression="zstd", store_schema=False)
         return out.getvalue()
 
-    def _named(self, address: str, pattern: str, name: Any) -> str:  # noqa: ANN401 - a function
+    def _named(self, address: str, pattern: str, name: Callable[[re.Match[str], str], str]) -> str:
         """The address of the file that takes the place of another, always the same."""
         now = self.place.now(address)
         unique = str(uuid.uuid5(_NAMES, f"{plain_address(address)} {plain_address(now)}"))
