@@ -139,6 +139,8 @@ class LakeIdentity:
         """
         note = self.catalog_note()
         posted = self._check(note)
+        if note is None and posted is None and not self.metadata and self._holds_tables():
+            raise self.taken(None)  # who may only read sees no more of a catalog than it may
         # a catalog that knows the tables and not the lake is a backup of an earlier release
         known = note.turns if note else ()
         if posted and posted.turn and posted.turn not in known:
@@ -200,11 +202,11 @@ class LakeIdentity:
         if posted is not None and is_other:
             raise self.taken(posted)
         if note is None and not self.metadata:
-            self._check_unused()
+            self._check_name()
         return posted
 
-    def _check_unused(self) -> None:
-        """Refuse a new lake in a place that already has one."""
+    def _check_name(self) -> None:
+        """Refuse a new lake in a folder that gave the lake in it another name."""
         own, config = self.backend.namespaces(), self.config
         at_home = is_inside(self.warehouse.uri, str(config.directory))
         if own and not config.is_named and at_home and self.namespace not in own:
@@ -214,8 +216,6 @@ class LakeIdentity:
                 f'written under the name "{own[0]}"',
                 hint=f'write name = "{own[0]}" in headwater.toml',
             )
-        if self._holds_tables():
-            raise self.taken(None)
 
     def _is_own_catalog(self, written: str | None) -> bool:
         """Whether an embedded catalog lies where it was; a server may have many addresses."""
