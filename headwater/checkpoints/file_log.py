@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from headwater.checkpoints.durable import put
+from headwater.checkpoints.moves import Places
 
 COMPACT = ".compact"
 _TRIMMED = 50
@@ -86,11 +87,13 @@ class FileLog:
     def _read(self, upto: int) -> None:
         if upto <= self._known:
             return
+        places = Places.read(self.folder.parents[1])
+        first = places.at_first if places else str
         for number, paths in sorted(self._paths(upto).items()):
             if number != self._known + 1:
                 raise ValueError(number)
             digest = hashlib.sha256(f"{self._hash}\0{number}".encode())
-            for path in sorted(paths):
+            for path in sorted(map(first, paths)):
                 digest.update(f"\0{path}".encode())
             self._known, self._hash = number, digest.hexdigest()[:16]
             self._files += len(paths)

@@ -10,7 +10,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -101,6 +101,7 @@ class Config:
         superset: where Superset is, and where the charts for it are.
         metrics: where a running project serves its metrics.
         console: where the console is served.
+        is_named: whether ``headwater.toml`` says the name; otherwise it follows from the folder's.
     """
 
     directory: Path
@@ -120,6 +121,7 @@ class Config:
     superset: SupersetSection = field(default_factory=SupersetSection)
     metrics: MetricsSection = field(default_factory=MetricsSection)
     console: ConsoleSection = field(default_factory=ConsoleSection)
+    is_named: bool = True
 
 
 Key = tuple[str, ...]
@@ -148,6 +150,7 @@ def load_config(
     for key, value, origin in _outside(overrides or {}, os.environ if environ is None else environ):
         _put(values, key, value)
         origins[key] = origin
+    is_named = bool({"name", "namespace"} & values.keys())
     values.setdefault("name", re.sub(r"[^a-z0-9_]+", "_", directory.name.lower()))
     try:
         settings = File.model_validate(values)
@@ -155,7 +158,7 @@ def load_config(
         raise_all([_error(problem, path, text, origins) for problem in invalid.errors()])
         raise
     _check_catalog(settings.catalog, partial(_span, path, text))
-    config = _resolve(settings, directory)
+    config = replace(_resolve(settings, directory), is_named=is_named)
     if config.bucket is None and set("?#") & set(str(config.warehouse)):
         raise ConfigError(
             "INVALID_OPTION",

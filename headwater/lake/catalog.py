@@ -103,7 +103,7 @@ class Lake:
                 f'table "{name}" is not in namespace "{self.namespace}"',
                 hint="run `headwater run` once to create it",
             )
-        return LakeTable(self.spark, name, self.identifier(name))
+        return self._iceberg(name)
 
     def readable(self, name: str) -> Table:
         """Return an existing table in whichever format it is, whoever writes it.
@@ -161,7 +161,7 @@ class Lake:
             name: table name, without catalog and namespace.
         """
         if self.exists(name):
-            return LakeTable(self.spark, name, self.identifier(name))
+            return self._iceberg(name)
         folder = self.folder(name)
         return self._delta(name, folder) if is_delta(folder) else None
 
@@ -174,8 +174,16 @@ class Lake:
         self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {DELTA_CATALOG}.{self.namespace}")
         self.spark.sql(create_delta_sql(table, spec))
 
+    def _iceberg(self, name: str) -> LakeTable:
+        return LakeTable(self.spark, name, self.identifier(name), self._own_place(name))
+
     def _delta(self, name: str, folder: Path) -> DeltaTable:
-        return DeltaTable(self.spark, name, self.delta_identifier(name), folder)
+        identifier = self.delta_identifier(name)
+        return DeltaTable(self.spark, name, identifier, folder, self._own_place(name))
+
+    def _own_place(self, name: str) -> str:
+        """Where a table may be written; nowhere is said of one that somebody else writes."""
+        return "" if name in self.external_tables else self._warehouse
 
     def delta_identifier(self, name: str) -> str:
         """Return the name by which the session's catalog knows a Delta table."""
@@ -217,7 +225,8 @@ class Lake:
                 self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self.catalog}.{self.namespace}")
                 location = f"{self._warehouse}/{self.namespace}/{self._free_folder(spec.name)}"
                 self.spark.sql(create_table_sql(identifier, spec, location))
-            table = LakeTable(self.spark, spec.name, identifier)
+            table = self._iceberg(spec.name)
+            table.check_place()
             table.ensure_first_snapshot()
         if existed and not _fits(table, spec, fit or check_columns):
             self.spark.sql(f"DROP TABLE {identifier}")

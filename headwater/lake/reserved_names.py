@@ -54,6 +54,9 @@ TAKEN = "headwater.taken."
 PAUSED = "headwater.paused."
 """Begin of properties of a namespace: the views that are paused."""
 
+LAKE = "headwater.lake"
+"""Property of a namespace: a note of the lake that it is (``headwater.lake.identity``)."""
+
 _TAG = "headwater.tag."
 
 BRANCH_PREFIX = "headwater_"

@@ -27,6 +27,7 @@ from headwater.errors import ServiceError, TerminalError
 from headwater.lake.catalogs.lease_record import LeaseRecord, Life, Owner, Standing
 from headwater.lake.catalogs.opening import lease_record
 from headwater.lake.failures import explain_failure
+from headwater.lake.identity import LakeIdentity
 from headwater.runtime.events import LeaseAwaited, Progress, silent
 
 if TYPE_CHECKING:
@@ -72,27 +73,35 @@ class Lease:
         *,
         progress: Progress = silent,
         on_lost: Callable[[], None] = lambda: None,
+        moved: bool = False,
     ) -> Lease:
         """Take the lease of a project; wait for a silent owner's lease to run out.
 
         Args:
             progress: told while a silent owner is waited for.
             on_lost: called, in a thread of the lease's own, when another process has taken over.
+            moved: whether the lake may lie elsewhere than where it was written.
 
         Raises:
             ServiceError: ``ALREADY_RUNNING`` with pid, host and age of the owner;
+                ``LAKE_MOVED``, ``WAREHOUSE_TAKEN``;
                 ``WAREHOUSE_NOT_WRITABLE``, ``CATALOG_LOCKED``, ``CATALOG_DOWN``, ``DISK_FULL``, ….
         """
         row = lease_record(config, keep_open=True)
         owner = Owner.this_process(config.run.lease)
+        lake = LakeIdentity(config)
         try:
             private_folder(config.state)
             lock = (config.state / LOCK_FILE).open("a+", encoding="utf-8")
             try:
                 _lock(lock)
+                if not moved:
+                    lake.check()
                 row.create()
                 token = _take(row, owner, progress)
                 _sign(lock, owner)
+                if not moved:
+                    _take_turn(lake, row, token)
             except BaseException:
                 lock.close()
                 row.close()
@@ -179,6 +188,15 @@ def _take(row: LeaseRecord, owner: Owner, progress: Progress) -> int:
         token = row.take(owner, seen)
         if token is not None:
             return token
+
+
+def _take_turn(lake: LakeIdentity, row: LeaseRecord, token: int) -> None:
+    """Note in the lake who writes, or give the lease back at once."""
+    try:
+        lake.take_turn()
+    except BaseException:
+        row.release(token)
+        raise
 
 
 def _lock(lock: TextIO) -> None:

@@ -22,6 +22,7 @@ from headwater.lake.delta.maintenance import STEPS as DELTA_STEPS
 from headwater.lake.delta.maintenance import maintain_delta
 from headwater.lake.delta.table import DeltaTable
 from headwater.lake.iceberg.maintenance import STEPS, Job, MaintenanceResult, maintain
+from headwater.lake.identity import LakeIdentity
 from headwater.lake.java import active
 from headwater.lake.protocol.commit import Fence
 from headwater.lake.protocol.commit_lock import CommitLock
@@ -62,6 +63,7 @@ class Tables:
         self._sources = [n for n, each in project.catalog.sources.items() if not each.external]
         self._sinks = project.catalog.sinks
         self.settings = project.config.maintenance
+        self.identity = LakeIdentity(project.config)
         self.any_delta = any(plan.view.is_delta for plan in plans.values())
 
     def names(self) -> list[str]:
@@ -147,6 +149,8 @@ class Maintainer:
             try:
                 if self._fence:
                     self._fence.check()
+                # what another copy of the catalog has written would be orphans of this one
+                self.tables.identity.check_turn()
                 lake, settings = self._own_lake(), self.tables.settings
                 found = lake.written(table)
                 if isinstance(found, DeltaTable) and not {*DELTA_STEPS} & {*steps}:
@@ -276,6 +280,7 @@ def maintain_project(
     """
     config = project.config
     tables = Tables(project, plan_project(project.catalog))
+    tables.identity.check()
     with (
         nullcontext() if dry_run else Lease.acquire(config) as lease,
         project_session(config, spark, further=(DELTA,) if tables.any_delta else ()) as session,

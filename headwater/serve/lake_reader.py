@@ -24,6 +24,7 @@ from headwater.lake.catalogs.opening import catalog_backend
 from headwater.lake.delta.log import is_delta
 from headwater.lake.delta.metastore import remove_table
 from headwater.lake.failures import OUT_OF_REACH, explain_failure
+from headwater.lake.identity import LakeIdentity
 from headwater.lake.reserved_names import PAUSED
 from headwater.lake.storage.warehouse import folder_of, table_folder, warehouse_for
 from headwater.serve.stored_table import unreadable
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
     from headwater.serve.iceberg import StoredIcebergTable
     from headwater.serve.stored_table import StoredTable
 
-NOTHING_IS_READABLE = OUT_OF_REACH | {"CATALOG_UNREADABLE", "CATALOG_DAMAGED", "CATALOG_FAILED"}
+NOTHING_IS_READABLE = OUT_OF_REACH | {
+    *("CATALOG_UNREADABLE", "CATALOG_DAMAGED", "CATALOG_FAILED"),
+    *("LAKE_MOVED", "LAKE_RENAMED", "WAREHOUSE_TAKEN"),
+}
 """Conditions that end a report about all tables; any other is of one table."""
 _OUTSIDE = ("CATALOG_", "STORE_", "BUCKET_")
 """How conditions begin that are of the catalog's server or the object store."""
@@ -57,6 +61,7 @@ class LakeReader:
         self._config = config
         self._warehouse = warehouse_for(config)
         self._external = external or {}
+        self._is_checked = False
         self._pointers: Mapping[str, str] | None = None
         self._loaded: dict[str, tuple[str, StoredIcebergTable]] = {}
 
@@ -72,6 +77,7 @@ class LakeReader:
     @contextmanager
     def one_look(self) -> Iterator[None]:
         """Ask once where all tables are, so that the block opens each as of the same moment."""
+        self._check_place()
         self._pointers = catalog_backend(self._config).pointers(self.namespace)
         try:
             yield
@@ -84,6 +90,7 @@ class LakeReader:
         Raises:
             ServiceError: ``CATALOG_UNREADABLE``.
         """
+        self._check_place()
         folder = self._folder("")
         found = {path.parent.name for path in folder.glob("*/_delta_log")} if folder else set()
         pointers = catalog_backend(self._config).pointers(self.namespace)
@@ -106,6 +113,7 @@ class LakeReader:
         Raises:
             ServiceError: ``CATALOG_UNREADABLE``.
         """
+        self._check_place()
         found = catalog_backend(self._config).properties(self.namespace)
         if found is None and self._catalog is not None:
             from pyiceberg.exceptions import NoSuchNamespaceError
@@ -124,6 +132,7 @@ class LakeReader:
         Raises:
             ServiceError: ``READ_FAILED`` of the table, or one of :data:`NOTHING_IS_READABLE`.
         """
+        self._check_place()
         written = self._external.get(name, "")
         in_place = folder_of(written, self._config.directory)
         folder = in_place or (None if written else self._folder(name))
@@ -191,6 +200,13 @@ class LakeReader:
         self._loaded[name] = location, found
         return found
 
+    def _check_place(self) -> None:
+        """Refuse to read a lake that lies elsewhere than where it was written; look once."""
+        if not self._is_checked:
+            with catalog_failures():
+                LakeIdentity(self._config).check()
+            self._is_checked = True
+
     def _folder(self, name: str) -> Path | None:
         return table_folder(self._warehouse.uri, self.namespace, name)
 
@@ -225,6 +241,7 @@ def drop_table(config: Config, name: str) -> None:
     """
     from pyiceberg.exceptions import NoSuchTableError
 
+    LakeIdentity(config).check()
     folder = table_folder(warehouse_for(config).uri, config.namespace, name)
     if is_delta(folder):
         shutil.rmtree(folder)
@@ -273,9 +290,14 @@ def pause(config: Config, paused: Collection[str], resumed: Collection[str] = ()
 
 @contextmanager
 def writable_catalog(config: Config) -> Iterator[Catalog]:
-    """Give the catalog of a project for changes of metadata, until the block ends."""
+    """Give the catalog of a project for changes of metadata, until the block ends.
+
+    Raises:
+        ServiceError: ``LAKE_MOVED``, ``WAREHOUSE_TAKEN``.
+    """
     from pyiceberg.catalog import load_catalog
 
+    LakeIdentity(config).check()
     backend, warehouse = catalog_backend(config), warehouse_for(config)
     settings = {**backend.writer_settings(), **warehouse.reader_settings()}
     with load_catalog(CATALOG, **settings) as catalog:

@@ -165,11 +165,13 @@ def _print_catalog(context: Context, config: Config, kind: str) -> None:
 
 @contextmanager
 def _trino(context: Context, project: Project, folder: Path | None) -> Iterator[TrinoServer]:
+    from headwater.lake.identity import LakeIdentity
     from headwater.serve.trino.access import state_columns
     from headwater.serve.trino.catalog import catalogs, environment
     from headwater.servers.trino import TrinoServer
 
     config, hidden = project.config, state_columns(plans_of(project).values())
+    LakeIdentity(config).check()
     where, tables = _place(config, folder), catalogs(config)
     context.output.note("starting Trino")
     with TrinoServer(where, tables, variables=environment(config), hidden=hidden) as server:

@@ -19,6 +19,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.analyze.definitions import OnError, Source
 from headwater.checkpoints.folder import Checkpoint
+from headwater.checkpoints.moves import follow, paths_of
 from headwater.connectors.contract import StreamConfig
 from headwater.connectors.kafka.schemas import learned
 from headwater.connectors.registry import reader_of
@@ -136,6 +137,7 @@ class SourceQuarantine:
     def _pass(self) -> StreamingQuery:
         """Read what the checkpoint has not seen."""
         self._check_checkpoint()
+        follow(self._state / "checkpoint", self._config.directory, paths_of([self._source]))
         rows = quarantine_stream(self._lake.spark, self._source, self._config)
         return (
             rows.writeStream.queryName(self._table.name)

@@ -22,6 +22,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from headwater.analyze.definitions import Catalog, OnError
 from headwater.checkpoints.folder import Checkpoint, CheckpointOwner
+from headwater.checkpoints.moves import follow, paths_of
 from headwater.checkpoints.replicas import CheckpointReplicas
 from headwater.connectors.contract import StreamConfig
 from headwater.connectors.kafka.schemas import learned
@@ -206,6 +207,8 @@ class StreamingView:
             self._inputs,
             self._copies,
         ).run()
+        if self._config:
+            follow(self._checkpoint.folder, folder, paths_of(sources.values()))
         marker = self._target.marker()
         self._position = (
             ViewPosition(marker.epoch, marker.cut_to, marker.watermark) if marker else None

@@ -24,6 +24,39 @@ class CatalogBackend(ABC):
     jars: tuple[str, ...]
     classes: tuple[str, ...] = ()
 
+    @property
+    def file(self) -> str | None:
+        """The file of an embedded catalog; None for a server."""
+        return None
+
+    @abstractmethod
+    def note(self, namespace: str) -> str | None:
+        """Return what is noted of the lake of a namespace, None if nothing is.
+
+        Raises:
+            ServiceError: the catalog cannot be read.
+        """
+
+    @abstractmethod
+    def write_note(self, namespace: str, text: str) -> None:
+        """Note something of the lake of a namespace.
+
+        Raises:
+            ServiceError: the catalog cannot be written.
+        """
+
+    @abstractmethod
+    def metadata_locations(self, namespace: str) -> dict[str, str]:
+        """Return the metadata file of each table and view of a namespace.
+
+        Raises:
+            ServiceError: the catalog cannot be read.
+        """
+
+    def namespaces(self) -> list[str]:
+        """Return the namespaces of an embedded catalog that hold tables; a server has many."""
+        return []
+
     @abstractmethod
     def spark_settings(self, warehouse: str) -> dict[str, str]:
         """Return the settings of Iceberg's catalog in Spark, below the name of the catalog.

@@ -8,21 +8,49 @@ same catalog. SQLAlchemy does the talking; it takes a while to load, so function
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater.errors import ServiceError
 from headwater.errors.plain import plain
-from headwater.lake.catalogs.backend import CatalogBackend
+from headwater.lake.catalogs.backend import CATALOG, CatalogBackend
 from headwater.lake.failures import explain_failure
+from headwater.lake.reserved_names import LAKE
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, CursorResult, Engine
 
 BUSY_TIMEOUT = 10_000
 """How long a statement waits for another writer of the catalog, in milliseconds."""
+
+_PROPERTIES = "iceberg_namespace_properties"
+
+_CREATE_PROPERTIES = f"""CREATE TABLE IF NOT EXISTS {_PROPERTIES} (
+  catalog_name VARCHAR(255) NOT NULL, namespace VARCHAR(255) NOT NULL,
+  property_key VARCHAR(255), property_value VARCHAR(1000),
+  PRIMARY KEY (catalog_name, namespace, property_key))"""
+"""As Iceberg makes it; the first writer notes the lake before Iceberg has made its tables."""
+
+_NOTE = (
+    f"SELECT property_value FROM {_PROPERTIES} WHERE catalog_name = :catalog"
+    f" AND namespace = :namespace AND property_key = '{LAKE}'"
+)
+_WRITE_NOTE = (
+    f"INSERT INTO {_PROPERTIES} VALUES (:catalog, :namespace, '{LAKE}', :note)"
+    " ON CONFLICT (catalog_name, namespace, property_key)"
+    " DO UPDATE SET property_value = excluded.property_value"
+)
+_METADATA = (
+    "SELECT table_name, metadata_location FROM iceberg_tables WHERE catalog_name = :catalog"
+    " AND table_namespace = :namespace AND metadata_location IS NOT NULL"
+)
+_REPOINT = (
+    "UPDATE iceberg_tables SET metadata_location = :now, previous_metadata_location = :before"
+    " WHERE catalog_name = :catalog AND table_namespace = :namespace AND table_name = :name"
+    " AND metadata_location = :before"
+)
 
 
 class Statements(Protocol):
@@ -70,6 +98,46 @@ class CatalogDatabase(CatalogBackend):
     def writer_settings(self) -> dict[str, str]:
         """Return the properties by which PyIceberg may change the catalog too."""
         return _properties(self.url())
+
+    def note(self, namespace: str) -> str | None:
+        """Return what is noted of the lake of a namespace, None if nothing is."""
+        if not self.has_table(_PROPERTIES):
+            return None
+        with self.transaction(writes=False) as run:
+            found: str | None = run(_NOTE, **_of(namespace)).scalar()
+            return found
+
+    def write_note(self, namespace: str, text: str) -> None:
+        """Note something of the lake of a namespace."""
+        self.repoint(namespace, {}, text)
+
+    def metadata_locations(self, namespace: str) -> dict[str, str]:
+        """Return the metadata file of each table and view of a namespace."""
+        if not self.has_table("iceberg_tables"):
+            return {}
+        with self.transaction(writes=False) as run:
+            return {name: str(at) for name, at in run(_METADATA, **_of(namespace))}
+
+    def repoint(self, namespace: str, moves: Mapping[str, tuple[str, str]], note: str) -> None:
+        """Give tables and views other metadata files, and note something, in one transaction.
+
+        Args:
+            moves: by name, the metadata file that it has and the one that it gets.
+            note: what is noted of the lake.
+
+        Raises:
+            ServiceError: ``CATALOG_CHANGED`` if a table has another file by now: nothing is done.
+        """
+        if not self.has_table(_PROPERTIES):
+            self.create_table(_CREATE_PROPERTIES)
+        with self.transaction() as run:
+            for name, (before, now) in moves.items():
+                changed = run(_REPOINT, **_of(namespace), name=name, before=before, now=now)
+                if changed.rowcount != 1:
+                    message = f'table "{name}" was changed in the catalog meanwhile'
+                    hint = "stop the process that writes it, then run the command again"
+                    raise ServiceError("CATALOG_CHANGED", message, hint=hint)
+            run(_WRITE_NOTE, **_of(namespace), note=note)
 
     def has_table(self, name: str) -> bool:
         """Return whether a table exists; never creates the database.
@@ -130,6 +198,10 @@ class CatalogDatabase(CatalogBackend):
             # what the driver said; SQLAlchemy adds the statement
             said = error.orig if isinstance(error, DBAPIError) and error.orig else error
             raise explain_failure(said) or _failed(said) from said
+
+
+def _of(namespace: str) -> dict[str, str]:
+    return {"catalog": CATALOG, "namespace": namespace}
 
 
 def _properties(url: URL) -> dict[str, str]:

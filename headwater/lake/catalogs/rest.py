@@ -13,8 +13,8 @@ and its renewals are properties, changed on condition that the token is still th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from headwater.errors.plain import plain
 from headwater.lake.catalogs.backend import CATALOG, CatalogBackend
 from headwater.lake.catalogs.lease_record import TABLE, LeaseRecord, Owner, Standing
 from headwater.lake.failures import explain_failure
+from headwater.lake.reserved_names import LAKE
 
 if TYPE_CHECKING:
     from pyiceberg.catalog.rest import RestCatalog
@@ -73,10 +74,54 @@ class RestServer(CatalogBackend):
         """Return the same: what may be changed is the server's business."""
         return {"type": "rest", **self._place(), **self.spark_secrets()}
 
+    def note(self, namespace: str) -> str | None:
+        """Return what is noted of the lake of a namespace, as a property of the namespace."""
+        with _errors():
+            return self._namespace_properties(namespace).get(LAKE)
+
+    def write_note(self, namespace: str, text: str) -> None:
+        """Note something of the lake of a namespace, likewise."""
+        with _errors(), closing(rest_catalog(self)) as catalog:
+            catalog.create_namespace_if_not_exists(namespace)
+            catalog.update_namespace_properties(namespace, updates={LAKE: text})
+
+    def metadata_locations(self, namespace: str) -> dict[str, str]:
+        """Return the metadata file of each table: the server is asked for one after the other."""
+        from pyiceberg.exceptions import NoSuchNamespaceError
+
+        with _errors(), closing(rest_catalog(self)) as catalog, suppress(NoSuchNamespaceError):
+            names = list(catalog.list_tables(namespace))
+            return {each[-1]: catalog.load_table(each).metadata_location for each in names}
+        return {}
+
+    def _namespace_properties(self, namespace: str) -> Mapping[str, str]:
+        from pyiceberg.exceptions import NoSuchNamespaceError
+
+        with closing(rest_catalog(self)) as catalog, suppress(NoSuchNamespaceError):
+            return dict(catalog.load_namespace_properties(namespace))
+        return {}
+
     def _place(self) -> dict[str, str]:
         section = self._section
         named = {"warehouse": section.warehouse} if section.warehouse else {}
         return {"uri": str(section.uri), **named}
+
+
+def rest_catalog(server: RestServer) -> RestCatalog:
+    """Open a catalog behind REST; a server that hangs is given up after :data:`SILENCE`."""
+    from pyiceberg.catalog.rest import RestCatalog
+    from requests.adapters import HTTPAdapter
+
+    class Patient(HTTPAdapter):
+        def send(self, *given: Any, **options: Any) -> Any:  # noqa: ANN401 - as it is declared
+            return super().send(*given, **{**options, "timeout": options["timeout"] or SILENCE})
+
+    catalog = RestCatalog(CATALOG, **server.writer_settings())
+    # PyIceberg 0.12.0 asks without a timeout: a server that hangs would hold us for ever. Later
+    # releases can be given one (apache/iceberg-python#3418).
+    for scheme in ("http://", "https://"):
+        catalog._session.mount(scheme, Patient())  # noqa: SLF001
+    return catalog
 
 
 class TableLease(LeaseRecord):
@@ -89,19 +134,7 @@ class TableLease(LeaseRecord):
 
     @cached_property
     def _catalog(self) -> RestCatalog:
-        from pyiceberg.catalog.rest import RestCatalog
-        from requests.adapters import HTTPAdapter
-
-        class Patient(HTTPAdapter):
-            def send(self, *given: Any, **options: Any) -> Any:  # noqa: ANN401 - as it is declared
-                return super().send(*given, **{**options, "timeout": options["timeout"] or SILENCE})
-
-        catalog = RestCatalog(CATALOG, **self._server.writer_settings())
-        # PyIceberg 0.12.0 asks without a timeout: a server that hangs would hold us for ever. Later
-        # releases can be given one (apache/iceberg-python#3418).
-        for scheme in ("http://", "https://"):
-            catalog._session.mount(scheme, Patient())  # noqa: SLF001
-        return catalog
+        return rest_catalog(self._server)
 
     def create(self) -> None:
         """Make the table, once, before the lease is taken."""

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from headwater.config.secrets import private_folder
 from headwater.lake.catalogs.backend import CATALOG
 from headwater.lake.catalogs.database import BUSY_TIMEOUT, CatalogDatabase, Statements
+from headwater.lake.reserved_names import LAKE
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
@@ -22,6 +23,12 @@ AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL) AND metadata_location IS NO
 
 _PROPERTIES = """SELECT property_key, property_value FROM iceberg_namespace_properties
 WHERE catalog_name = ? AND namespace = ?"""
+
+_NAMESPACES = """SELECT DISTINCT table_namespace, '' FROM iceberg_tables
+WHERE catalog_name = ? AND table_namespace <> ?"""
+
+_METADATA = """SELECT table_name, metadata_location FROM iceberg_tables
+WHERE catalog_name = ? AND table_namespace = ? AND metadata_location IS NOT NULL"""
 
 
 class SqliteDatabase(CatalogDatabase):
@@ -40,6 +47,11 @@ class SqliteDatabase(CatalogDatabase):
 
     def __init__(self, warehouse: Path) -> None:
         self.path = warehouse.absolute() / "catalog.db"
+
+    @property
+    def file(self) -> str | None:
+        """The file of the database."""
+        return str(self.path)
 
     def jdbc_settings(self) -> dict[str, str]:
         """Return the address by which Iceberg's JDBC catalog opens the database."""
@@ -72,6 +84,20 @@ class SqliteDatabase(CatalogDatabase):
     def properties(self, namespace: str) -> dict[str, str] | None:
         """Return the properties of a namespace, likewise."""
         return self._pairs(_PROPERTIES, namespace)
+
+    def note(self, namespace: str) -> str | None:
+        """Return what is noted of the lake of a namespace, likewise."""
+        found = self.properties(namespace)
+        return super().note(namespace) if found is None else found.get(LAKE)
+
+    def namespaces(self) -> list[str]:
+        """Return the namespaces that hold tables."""
+        return sorted(self._pairs(_NAMESPACES, "") or ())
+
+    def metadata_locations(self, namespace: str) -> dict[str, str]:
+        """Return the metadata file of each table and view of a namespace, likewise."""
+        found = self._pairs(_METADATA, namespace)
+        return super().metadata_locations(namespace) if found is None else found
 
     def _pairs(self, query: str, namespace: str) -> dict[str, str] | None:
         if not self.path.is_file():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from headwater.config.settings import Maintenance
 from headwater.lake.delta.table import DeltaTable, only_writer
@@ -18,6 +19,8 @@ from headwater.lake.java import active
 from headwater.lake.protocol.crash_points import crash_point
 from headwater.lake.protocol.table import session_settings
 from headwater.lake.reserved_names import tags_in
+from headwater.lake.storage.own_files import orphans
+from headwater.lake.storage.places import plain_address
 
 STEPS = ("compaction", "orphans")
 """The steps of maintenance that a Delta table has."""
@@ -45,10 +48,12 @@ def maintain_delta(
         dry_run: change nothing.
 
     Raises:
+        TerminalError: ``OUTSIDE_WAREHOUSE``.
         ServiceError: ``TABLE_LOCKED``.
         pyspark.errors.PySparkException: Delta failed; the table is as good as before.
     """
     with active(table.spark), only_writer(table):
+        table.check_place()
         before = size_of_delta(table)
         done = {}
         if "compaction" in steps and (said := _compact(table, before, settings, dry_run=dry_run)):
@@ -100,9 +105,17 @@ def _vacuum(table: DeltaTable, age: timedelta, *, dry_run: bool) -> str | None:
     command = f"VACUUM {table.identifier} RETAIN {hours} HOURS"
     # it lists the table's folder in 200 tasks otherwise, however small it is
     tasks = table.spark.conf.get("spark.sql.shuffle.partitions") or "1"
+    deleted = 0
     with session_settings(table.spark, {_LISTING: tasks}):
-        # without DRY RUN it returns the folder only, and the files are not there to be counted
-        found = table.spark.sql(f"{command} DRY RUN").count()
-        if found and not dry_run:
-            table.spark.sql(command)
-    return f"{found} files{' to delete' if dry_run else ''}" if found else None
+        # VACUUM would delete whatever is in the folder: it only says what that is, some at a time
+        while own := orphans(
+            (row[0] for row in table.spark.sql(f"{command} DRY RUN").collect()),
+            str(table.location),
+            delta=True,
+        ):
+            deleted += len(own)
+            if dry_run:
+                break
+            for address in own:
+                Path(plain_address(address)).unlink(missing_ok=True)
+    return f"{deleted} files{' to delete' if dry_run else ''}" if deleted else None

@@ -28,7 +28,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from headwater.errors import ServiceError
 from headwater.lake.delta.changed_files import DataFile, are_there, differing
-from headwater.lake.delta.log import is_kept, newest_version, read_snapshot
+from headwater.lake.delta.log import FOLDER, is_kept, newest_version, read_snapshot
 from headwater.lake.java import active, java_class, java_session
 from headwater.lake.protocol.history import Snapshot
 from headwater.lake.protocol.marker import Marker
@@ -41,6 +41,7 @@ from headwater.lake.protocol.table import (
     session_settings,
     struct_of,
 )
+from headwater.lake.storage.own_files import check_inside
 from headwater.plan.sql.spark_text import text
 
 LOCK_TIMEOUT = 300.0
@@ -63,20 +64,36 @@ class DeltaTable(Table):
         name: table name, without catalog and namespace.
         identifier: full name as Spark SQL reads it.
         location: its folder.
+        warehouse: address of the folder in which the table may write and delete; empty for a table
+            that somebody else writes.
     """
 
     one_statement = True
 
-    def __init__(self, spark: SparkSession, name: str, identifier: str, location: Path) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        name: str,
+        identifier: str,
+        location: Path,
+        warehouse: str = "",
+    ) -> None:
         super().__init__(spark, name, identifier)
         self.location = location
+        self.warehouse = warehouse
         self._version: int | None = None
         self._change = 0
         self._counted: tuple[int, int] | None = None
 
     def using(self, spark: SparkSession) -> DeltaTable:
         """Return the same table seen through another session."""
-        return DeltaTable(spark, self.name, self.identifier, self.location)
+        return DeltaTable(spark, self.name, self.identifier, self.location, self.warehouse)
+
+    def check_place(self) -> None:
+        """Refuse to write if a link leads out of the warehouse."""
+        if self.warehouse:
+            log = self.location / FOLDER
+            check_inside((str(self.location), str(log / "any")), self.warehouse, self.name)
 
     def refresh(self) -> None:
         """Look for newer versions in the log."""

@@ -13,7 +13,8 @@ The steps, each followed by a crash point:
 3. ``manifests``: many small manifests become few
 4. ``expiry``: snapshots that nobody needs (``headwater.lake.iceberg.retention``) go, with their
    files, and staging branches of writers that died long ago
-5. ``orphans``: files that no snapshot knows and that are old enough
+5. ``orphans``: files that no snapshot knows, that are old enough, and that a write of this lake has
+   left (``headwater.lake.storage.own_files``)
 """
 
 from __future__ import annotations
@@ -26,11 +27,13 @@ from py4j.java_gateway import JavaObject
 
 from headwater.config.settings import ORPHAN_FLOOR, Maintenance
 from headwater.errors import TerminalError
+from headwater.lake.iceberg.deletions import delete, deleting
 from headwater.lake.iceberg.retention import MAINTENANCE, SnapshotHistory, expirable
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.java import active, java_class, java_session
 from headwater.lake.protocol.crash_points import crash_point
 from headwater.lake.reserved_names import BRANCH_PREFIX
+from headwater.lake.storage.own_files import orphans
 
 STEPS = ("compaction", "deletes", "manifests", "expiry", "orphans")
 """The steps of maintenance, in order."""
@@ -130,13 +133,14 @@ def maintain(job: Job) -> MaintenanceResult:
 
     Raises:
         TerminalError: ``MARKER_LOST`` if another tool has expired the newest marker: nothing is
-            expired then; ``ORPHAN_AGE_TOO_SHORT``.
+            expired then; ``ORPHAN_AGE_TOO_SHORT``; ``OUTSIDE_WAREHOUSE``.
         py4j.protocol.Py4JError: Iceberg, Spark or the catalog failed; the table is as good as
             before, and the next run goes on.
     """
     table = job.table
     with active(table.spark):
         table.refresh()
+        table.check_place()
         table.newest()  # a table without its marker is for `doctor`, not for us
         before = size_of(table)
         done = {}
@@ -270,7 +274,11 @@ def _forget(table: LakeTable, going: Sequence[int], *, clean: bool) -> None:
     expiry = table.java.expireSnapshots().expireOlderThan(0)
     for snapshot_id in going:
         expiry = expiry.expireSnapshotId(snapshot_id)
-    expiry.cleanupLevel(level.ALL if clean else level.NONE).commit()
+    if not clean:
+        expiry.cleanupLevel(level.NONE).commit()
+        return
+    with deleting(table) as deleted:
+        expiry.cleanupLevel(level.ALL).deleteWith(deleted.consumer).commit()
 
 
 def _dead_branches(job: Job, history: SnapshotHistory) -> list[str]:
@@ -292,14 +300,16 @@ def _delete_orphans(job: Job) -> str | None:
     catalog, _, name = job.table.identifier.partition(".")
     # an object store is listed by Iceberg itself, a folder by Hadoop
     prefix = not str(job.table.java.location()).startswith("file:")
-    # Iceberg's procedure has a dry run, its action has none
+    # Iceberg would delete whatever it finds there: it only says what that is
     found = job.table.spark.sql(
         f"CALL {catalog}.system.remove_orphan_files(table => '{name}',"
         f" older_than => TIMESTAMP '{older_than:%Y-%m-%d %H:%M:%S} UTC',"
-        f" dry_run => {'true' if job.dry_run else 'false'},"
-        f" prefix_listing => {'true' if prefix else 'false'})"
-    ).count()
-    return f"{found} files{' to delete' if job.dry_run else ''}" if found else None
+        f" dry_run => true, prefix_listing => {'true' if prefix else 'false'})"
+    ).collect()
+    own = orphans((row[0] for row in found), str(job.table.java.location()))
+    if own and not job.dry_run:
+        delete(job.table, own)
+    return f"{len(own)} files{' to delete' if job.dry_run else ''}" if own else None
 
 
 _WORK: Mapping[str, Callable[[Job], str | None]] = {

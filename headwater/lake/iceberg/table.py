@@ -26,8 +26,14 @@ from headwater.lake.protocol.history import COMPACTION, Commit, Snapshot
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import Staging, Table, described, struct_of
 from headwater.lake.reserved_names import BRANCH_PREFIX, MARKER_TAG
+from headwater.lake.storage.own_files import check_inside
 
 _ICEBERG = "org.apache.iceberg"
+_PLACES = (
+    *("write.data.path", "write.metadata.path", "write.object-storage.path"),
+    "write.folder-storage.path",
+)
+"""Properties that set files apart from the table's location."""
 _REMEMBERED = 100
 """Snapshots that are not read again: none ever changes."""
 
@@ -38,6 +44,8 @@ class LakeTable(Table):
     Args:
         name: table name, without catalog and namespace.
         identifier: full name as Spark SQL reads it.
+        warehouse: address of the folder in which the table may write and delete; empty for a table
+            that somebody else writes.
 
     Attributes:
         marker_tag: name of the tag that keeps the newest marker.
@@ -45,15 +53,19 @@ class LakeTable(Table):
 
     marker_tag = MARKER_TAG
 
-    def __init__(self, spark: SparkSession, name: str, identifier: str) -> None:
+    def __init__(
+        self, spark: SparkSession, name: str, identifier: str, warehouse: str = ""
+    ) -> None:
         super().__init__(spark, name, identifier)
+        self.warehouse = warehouse
+        self._checked: tuple[str, ...] = ()
         self._writer = uuid.uuid4().hex[:8]
         self._views_cleared: set[str] = set()
         self._snapshots: dict[int, Snapshot] = {}
 
     def using(self, spark: SparkSession) -> LakeTable:
         """Return the same table seen through another session."""
-        return LakeTable(spark, self.name, self.identifier)
+        return LakeTable(spark, self.name, self.identifier, self.warehouse)
 
     @cached_property
     def java(self) -> JavaObject:
@@ -65,6 +77,20 @@ class LakeTable(Table):
     def refresh(self) -> None:
         """Read the newest metadata from the catalog."""
         self.java.refresh()
+
+    def check_place(self) -> None:
+        """Refuse to write if the table, or metadata that a commit may delete, lies elsewhere."""
+        if not self.warehouse:
+            return
+        properties = self.properties()
+        set_apart = (properties[key] for key in _PLACES if key in properties)
+        places = (str(self.java.location()), *set_apart)
+        if places != self._checked:
+            metadata = self.metadata()
+            lists = [each.get("manifest-list", "") for each in metadata.get("snapshots", ())]
+            log = [each["metadata-file"] for each in metadata.get("metadata-log", ())]
+            check_inside((*places, *filter(None, lists), *log), self.warehouse, self.name)
+            self._checked = places
 
     # -- snapshots and markers
 

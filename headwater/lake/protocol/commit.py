@@ -270,6 +270,7 @@ def _stage_and_publish(
     *,
     step: int,
 ) -> None:
+    table.check_place()
     attempt = uuid.uuid4().hex
     staging = table.staging(marker, base, attempt)
     try:

@@ -105,6 +105,13 @@ class Table(History):
     def refresh(self) -> None:
         """Read the newest metadata."""
 
+    def check_place(self) -> None:  # noqa: B027
+        """Refuse to write a table of the lake that does not lie in the lake's warehouse.
+
+        Raises:
+            TerminalError: ``OUTSIDE_WAREHOUSE``.
+        """
+
     @abstractmethod
     def snapshot_id(self) -> int:
         """Return the id of the current snapshot as of the last refresh."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -19,6 +21,8 @@ from headwater.lake.failures import explain_failure
 from headwater.lake.storage.object_store import ObjectStore
 
 if TYPE_CHECKING:
+    from pyarrow.fs import S3FileSystem
+
     from headwater.config.settings import Config, WarehouseSection
 
 
@@ -60,6 +64,39 @@ class Warehouse(ABC):
         return {}
 
     @abstractmethod
+    def read(self, path: str) -> bytes | None:
+        """Return what a file holds, None if it is missing.
+
+        Args:
+            path: its path below the warehouse.
+
+        Raises:
+            ServiceError: the warehouse cannot be read.
+        """
+
+    @abstractmethod
+    def write(self, path: str, content: bytes) -> None:
+        """Write a file as a whole; readers see all of it or what was there before.
+
+        Args:
+            path: its path below the warehouse.
+
+        Raises:
+            OSError, ServiceError: the warehouse cannot be written.
+        """
+
+    @abstractmethod
+    def listed(self, folder: str) -> dict[str, int]:
+        """Return the size of each file below a folder, by its path below the warehouse.
+
+        Args:
+            folder: its path below the warehouse; it may be missing.
+
+        Raises:
+            ServiceError: the warehouse cannot be read.
+        """
+
+    @abstractmethod
     def check_writable(self) -> None:
         """Write a file and remove it.
 
@@ -80,6 +117,36 @@ class FolderWarehouse(Warehouse):
     def __init__(self, path: Path) -> None:
         self.uri = folder_uri(path)
         self._path = path
+
+    def read(self, path: str) -> bytes | None:
+        """See :meth:`Warehouse.read`."""
+        try:
+            return (self._path / path).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise explain_failure(error) or _unreadable(error) from error
+
+    def write(self, path: str, content: bytes) -> None:
+        """See :meth:`Warehouse.write`."""
+        file = self._path / path
+        private_folder(self._path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        hidden = file.with_name(f".{file.name}.{os.getpid()}")
+        with hidden.open("wb") as written:
+            written.write(content)
+            written.flush()
+            os.fsync(written.fileno())
+        os.replace(hidden, file)
+
+    def listed(self, folder: str) -> dict[str, int]:
+        """See :meth:`Warehouse.listed`."""
+        found: dict[str, int] = {}
+        for below, _, names in os.walk(self._path / folder):
+            for file in (Path(below) / name for name in names):
+                with suppress(FileNotFoundError):
+                    found[str(file.relative_to(self._path))] = file.stat().st_size
+        return found
 
     def check_writable(self) -> None:
         """Write a file and remove it."""
@@ -122,16 +189,58 @@ class BucketWarehouse(Warehouse):
         place = {"s3.endpoint": section.endpoint} if section.endpoint else {}
         return {"s3.region": section.region, **place, **self.spark_secrets()}
 
+    def read(self, path: str) -> bytes | None:
+        """See :meth:`Warehouse.read`."""
+        try:
+            with self._files.open_input_file(f"{self._root}/{path}") as content:
+                return bytes(content.read())
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise store_failure(error) from error
+
+    def write(self, path: str, content: bytes) -> None:
+        """See :meth:`Warehouse.write`."""
+        try:
+            with self._files.open_output_stream(f"{self._root}/{path}") as sink:
+                sink.write(content)
+        except OSError as error:
+            raise store_failure(error) from error
+
+    def listed(self, folder: str) -> dict[str, int]:
+        """See :meth:`Warehouse.listed`."""
+        from pyarrow.fs import FileSelector, FileType
+
+        below = FileSelector(f"{self._root}/{folder}", allow_not_found=True, recursive=True)
+        try:
+            found = self._files.get_file_info(below)
+        except OSError as error:
+            raise store_failure(error) from error
+        begin = len(self._root) + 1
+        return {each.path[begin:]: each.size for each in found if each.type == FileType.File}
+
+    @cached_property
+    def _files(self) -> S3FileSystem:
+        return self.store.files()
+
+    @property
+    def _root(self) -> str:
+        return self.uri.removeprefix("s3://")
+
     def check_writable(self) -> None:
         """Write an object and remove it."""
-        store = self.store.files()
-        probe = f"{self.uri.removeprefix('s3://')}/.probe-{os.getpid()}"
+        store, probe = self._files, f"{self._root}/.probe-{os.getpid()}"
         try:
             with store.open_output_stream(probe) as sink:
                 sink.write(b"headwater")
             store.delete_file(probe)
         except OSError as error:
             raise store_failure(error) from error
+
+
+def _unreadable(error: OSError) -> ServiceError:
+    hint = "check [warehouse] in headwater.toml"
+    return ServiceError("IO_FAILED", f"the warehouse cannot be read: {error}", hint=hint)
 
 
 def store_failure(error: OSError) -> HeadwaterError:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -228,12 +229,15 @@ def test_small_files_become_few_and_files_that_no_version_needs_go(lake):
     many = rows.repartitionByRange(MIN_FILES, "k")
     done = commit(table, next_epoch(0), lambda target: target.append(many), session=lake.spark)
     assert done is COMMITTED
-    stray = table.location / "part-of-a-write-that-died.parquet"
-    young = table.location / "part-of-a-write-that-goes-on.parquet"
-    for file in (stray, young):
+    stray, young = (
+        table.location / f"part-{n:05}-{uuid.uuid4()}-c000.snappy.parquet" for n in (1, 2)
+    )
+    others = [table.location / name for name in ("notes.txt", "part-of-somebody.parquet")]
+    for file in (stray, young, *others):
         file.write_bytes(b"x")
     old = time.time() - timedelta(days=8).total_seconds()
-    os.utime(stray, (old, old))
+    for file in (stray, *others):
+        os.utime(file, (old, old))
     for_a_reader = table.location / FOLDER / f"{1:020}.json"
     said = for_a_reader.read_text()
     for_a_reader.with_name(f".{for_a_reader.name}.crc").unlink()  # Hadoop's checksum
@@ -247,6 +251,7 @@ def test_small_files_become_few_and_files_that_no_version_needs_go(lake):
     assert result.done == {"compaction": "17 data files into 1", "orphans": "1 files"}
     assert (result.before.data_files, result.after.data_files) == (MIN_FILES + 1, 1)
     assert (stray.exists(), young.exists()) == (False, True)
+    assert all(file.exists() for file in others)
     assert keys(table) == [*range(MIN_FILES), 99]
     assert table.read(1).count() == MIN_FILES, "time travel"
     assert commit(table, next_epoch(2), append(lake, 16), session=lake.spark) is COMMITTED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import uuid
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,6 +20,7 @@ from headwater.errors import TerminalError
 from headwater.lake.iceberg import maintenance
 from headwater.lake.iceberg.files import update_of
 from headwater.lake.iceberg.maintenance import STEPS, Job, maintain
+from headwater.lake.java import java_class
 from headwater.lake.protocol.commit import Outcome, commit
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import MARKER_TAG
@@ -162,8 +164,15 @@ def test_only_old_files_and_branches_are_orphans(lake):
     landed = landed_at(lake, 1)
     table = landed.table
     folder = Path(table.java.location().removeprefix("file:")) / "data"
-    old, young = folder / "old.parquet", folder / "young.parquet"
-    for path, days in ((old, 4), (young, 1)):
+    old, young = (folder / f"00000-{n}-{uuid.uuid4()}-0-00001.parquet" for n in (1, 2))
+    # of a person, of PyIceberg and of Trino
+    others = [
+        folder / "notes.txt",
+        folder.parent / "notes.txt",
+        folder / f"00000-0-{uuid.uuid4()}.parquet",
+        folder / f"20130101_101010_00001_abcde-{uuid.uuid4()}.parquet",
+    ]
+    for path, days in ((old, 4), (young, 1), *((other, 40) for other in others)):
         path.write_bytes(b"of a write that died")
         at = time.time() - timedelta(days=days).total_seconds()
         os.utime(path, (at, at))
@@ -173,6 +182,7 @@ def test_only_old_files_and_branches_are_orphans(lake):
     update_of(dead, (), {}).toBranch(branch).commit()
     assert maintain(job(landed, steps=STEPS)).done["orphans"] == "1 files"
     assert (old.exists(), young.exists()) == (False, True)
+    assert all(path.exists() for path in others)
     assert ids(table.read()) == [0]
     table.refresh()
     assert table.ref(branch) is not None
@@ -184,6 +194,52 @@ def test_only_old_files_and_branches_are_orphans(lake):
         maintain(job(landed, steps=STEPS, longest_batch=timedelta(hours=8)))
     assert caught.value.condition == "ORPHAN_AGE_TOO_SHORT"
     assert '"80 hours"' in caught.value.hint
+
+
+def test_files_outside_the_warehouse_are_not_deleted(lake, tmp_path):
+    """Another tool has entered them into the table; expiry would delete what they were."""
+    landed = landed_at(lake, 1, 2)
+    table = landed.table
+    rows = lake.spark.sql("SELECT 7 AS id, TIMESTAMP '2013-01-01 12:00:00' AS ts")
+    rows.coalesce(1).write.parquet(str(tmp_path / "other"))
+    (other,) = (tmp_path / "other").glob("*.parquet")
+    inside = [path for path in files_of(table) if path != other]
+    files = java_class(lake.spark, "org.apache.iceberg.DataFiles")
+    entered = files.builder(table.java.spec()).withPath(f"file:{other}")
+    entered = entered.withFileSizeInBytes(other.stat().st_size).withRecordCount(1).build()
+    table.java.newAppend().appendFile(entered).commit()
+    table.refresh()
+    every = java_class(lake.spark, "org.apache.iceberg.expressions.Expressions").alwaysTrue()
+    table.java.newDelete().deleteFromRowFilter(every).commit()
+    landed.land((8, NOON + timedelta(hours=3)))
+    landed.land((9, NOON + timedelta(hours=4)))
+    assert "snapshots" in maintain(job(landed)).done["expiry"]
+    assert other.exists() and not any(path.exists() for path in inside)
+
+
+def test_a_table_that_lies_elsewhere_is_neither_written_nor_maintained(lake, tmp_path):
+    landed = landed_at(lake, 1)
+    identifier = landed.table.identifier
+    lake.spark.sql(
+        f"ALTER TABLE {identifier} SET TBLPROPERTIES ('write.data.path' = 'file:{tmp_path}/d')"
+    )
+    for write in (lambda: maintain(job(landed)), lambda: landed_again(landed)):
+        with pytest.raises(TerminalError) as caught:
+            write()
+        assert caught.value.condition == "OUTSIDE_WAREHOUSE"
+    assert not (tmp_path / "d").exists()
+
+
+def landed_again(landed):
+    table = landed.lake.table(landed.name)
+    last = table.newest().marker
+    marker = Marker(last.view, 1, last.epoch + 1, last.cut_to, {"x": "later"})
+    return commit(table, marker, lambda target: None, session=landed.lake.spark)
+
+
+def files_of(table):
+    rows = table.spark.sql(f"SELECT file_path FROM {table.identifier}.files").collect()
+    return [Path(row.file_path.removeprefix("file:")) for row in rows]
 
 
 def test_after_the_hardest_expiry_by_another_tool_nothing_is_doubled_or_lost(lake):

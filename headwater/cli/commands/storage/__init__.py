@@ -1,0 +1,1 @@
+"""Commands over the files of the tables."""
