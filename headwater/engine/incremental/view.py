@@ -50,6 +50,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.evolve import Evolved
 from headwater.lake.failures import bad_row
 from headwater.lake.iceberg.merge import Before
+from headwater.lake.iceberg.unpushed import keep_filters
 from headwater.lake.protocol.commit import Fence
 from headwater.lake.protocol.marker import Marker
 from headwater.plan.full_program import FullProgram
@@ -180,7 +181,7 @@ class IncrementalView:
         except Exception as error:
             if failed := match_failure(self.plan.view.name, error):
                 raise failed from error
-            if not self._guarded.turn_on(error):
+            if not (self._guarded.turn_on(error) or keep_filters(self._session, error)):
                 may_fail = self.plan.view.on_error == OnError.FAIL
                 if bad := bad_row(self.plan.view.name, error, may_fail=may_fail):
                     raise bad from error
