@@ -9,16 +9,13 @@ avoids them. A filter that stays reads more files, and returns the same rows.
 
 from __future__ import annotations
 
-import re
-
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.lake.failures import text_of
+from headwater.lake.failures import is_fault_of_spark
 
 _SETTING = "spark.headwater.filtersStay"
 _BARRIER = "spark_partition_id() >= 0"
 """True of every row, but Spark knows no value of it beforehand, and moves nothing past it."""
-_FAILED = re.compile(r"\[INTERNAL_ERROR")
 
 
 def keep_filters(session: SparkSession, error: BaseException | None) -> bool:
@@ -30,7 +27,7 @@ def keep_filters(session: SparkSession, error: BaseException | None) -> bool:
     Returns:
         Whether the query is worth another attempt.
     """
-    if error is None or not _FAILED.search(text_of(error)) or _stay(session):
+    if not is_fault_of_spark(error) or _stay(session):
         return False
     session.conf.set(_SETTING, "true")
     return True
