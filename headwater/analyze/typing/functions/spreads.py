@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_LARGE = "1e70"
+_LARGE, _TINY = "1e70", "1e-70"
 _DOWN, _UP = 2.0**-600, 2.0**600
 _SMALL_UP, _SMALL_DOWN = 2.0**150, 2.0**-300
 _NAN, _INFINITY = "CAST('NaN' AS DOUBLE)", "CAST('Infinity' AS DOUBLE)"
@@ -51,7 +51,8 @@ STDDEV_POP = _everywhere(f"sqrt({_variance('var_pop', least=1)})")
 _FIRST = "CASE WHEN _2 IS NOT NULL THEN _1 END"
 _SECOND = "CASE WHEN _1 IS NOT NULL THEN _2 END"
 _SIZES = (f"max(abs({_FIRST}))", f"max(abs({_SECOND}))")
-_OF_LARGE = f"NOT ({_SIZES[0]} < {_LARGE} AND {_SIZES[1]} < {_LARGE})"
+_NONE_LARGE = f"{_SIZES[0]} < {_LARGE} AND {_SIZES[1]} < {_LARGE}"
+_NONE_TINY = f"{_SIZES[0]} > {_TINY} AND {_SIZES[1]} > {_TINY}"
 _ANY_NOT_FINITE = " OR ".join(map(_not_finite, _SIZES))
 _SPREADS = [
     _scaled("var_pop", value, size) for value, size in zip((_FIRST, _SECOND), _SIZES, strict=True)
@@ -59,10 +60,14 @@ _SPREADS = [
 
 
 def _of_pairs(function: str) -> str:
-    """A covariance of finite values, some of which are large."""
-    both = f"{_SIZES[0]} * {_SIZES[1]} > 1e100 AND least({', '.join(_SIZES)}) > 1e-70"
-    scaled = f"{function}(_1 * {_DOWN!r}, _2 * {_DOWN!r}) * {_UP!r} * {_UP!r}"
-    return f"CASE WHEN {both} THEN {scaled} ELSE {function}(_1, _2) END"
+    """A covariance of finite values, by the greatest sizes of both sides."""
+    product = f"{_SIZES[0]} * {_SIZES[1]} > 1e100"
+    large = f"{function}(_1 * {_DOWN!r}, _2 * {_DOWN!r}) * {_UP!r} * {_UP!r}"
+    small = f"{function}(_1 * {_SMALL_UP!r}, _2 * {_SMALL_UP!r}) * {_SMALL_DOWN!r}"
+    return (
+        f"CASE WHEN {_NONE_LARGE} THEN {small} WHEN {product} AND {_NONE_TINY} THEN {large}"
+        f" ELSE {function}(_1, _2) END"
+    )
 
 
 def covariance(function: str, least: int) -> dict[str, str]:
@@ -72,23 +77,27 @@ def covariance(function: str, least: int) -> dict[str, str]:
         least: the number of pairs from which on it has a value.
     """
     nan = f"CASE WHEN count({_FIRST}) >= {least} THEN {_NAN} END"
-    cases = f"WHEN {_ANY_NOT_FINITE} THEN {nan} WHEN {_OF_LARGE} THEN {_of_pairs(function)}"
-    return dict(_everywhere(f"CASE {cases} ELSE {function}(_1, _2) END"))
+    text = f"CASE WHEN {_ANY_NOT_FINITE} THEN {nan} ELSE {_of_pairs(function)} END"
+    return dict(_everywhere(text))
 
 
 _COVARIANCE = _of_pairs("covar_pop")
 _SLOPE = f"(({_COVARIANCE}) / nullif({_SPREADS[1]}, 0e0))"
-_MEANS = [f"avg({value} * {_DOWN!r}) * {_UP!r}" for value in (_FIRST, _SECOND)]
+_MEANS = [
+    f"CASE WHEN {size} > {_LARGE} THEN avg({value} * {_DOWN!r}) * {_UP!r} ELSE avg({value}) END"
+    for value, size in zip((_FIRST, _SECOND), _SIZES, strict=True)
+]
 _CORRELATION = " / ".join([f"({_COVARIANCE})", *(f"nullif(sqrt({e}), 0e0)" for e in _SPREADS)])
 LINES: Mapping[str, str] = {
     "corr": _CORRELATION,
     "regr_slope": _SLOPE,
-    "regr_intercept": f"{_MEANS[0]} - {_SLOPE} * ({_MEANS[1]})",
+    "regr_intercept": f"({_MEANS[0]}) - {_SLOPE} * ({_MEANS[1]})",
 }
 """What Trino computes of covariance, variances and means; it is NULL if that is not finite."""
 
 
 def of_line(name: str, text: str) -> str:
-    """Return the text of a function of :data:`LINES`, by its text for values that are not large."""
-    large = f"CASE WHEN abs({LINES[name]}) < {_INFINITY} THEN {LINES[name]} END"
-    return f"CASE WHEN {_ANY_NOT_FINITE} THEN NULL WHEN {_OF_LARGE} THEN {large} ELSE {text} END"
+    """Return the text of a function of :data:`LINES`, by its text for values of ordinary sizes."""
+    scaled = f"CASE WHEN abs({LINES[name]}) < {_INFINITY} THEN {LINES[name]} END"
+    ordinary = f"{_NONE_LARGE} AND {_NONE_TINY}"
+    return f"CASE WHEN {_ANY_NOT_FINITE} THEN NULL WHEN {ordinary} THEN {text} ELSE {scaled} END"
