@@ -204,6 +204,13 @@ def is_over(node: exp.Expr) -> bool:
     return isinstance(inner.parent, exp.Window) and inner.arg_key == "this"
 
 
+def bare_call(node: exp.Expr) -> exp.Expr:
+    """Return a call without its FILTER, IGNORE NULLS and OVER."""
+    while isinstance(node, (exp.Window, exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
+        node = node.this
+    return node
+
+
 def window_calls(select: exp.Select) -> list[exp.Window]:
     """Return the calls with OVER of a SELECT (its subqueries aside)."""
     roots = [*select.selects, select.args.get("qualify")]

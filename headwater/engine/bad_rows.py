@@ -8,9 +8,10 @@ An engine runs without the guard, so that good rows pay nothing for it. When Spa
 nothing of the epoch is published, and the engine goes on with the guard: the epoch is computed
 again without the bad rows, which are looked for from then on.
 
-Rows of corrected inputs, combined rows and groups are looked for in the whole inputs: quarantined
-is what the quarantine does not hold yet. If a sum leaves its type, the table of an incremental view
-cannot hold its state: the view is computed as a whole from then on, and its markers say so.
+Rows of corrected inputs, combined rows, groups and rows of windows are looked for in the whole
+inputs: quarantined is what the quarantine does not hold yet. If a sum leaves its type into which
+changes are merged, the view's table cannot hold it: the view is computed as a whole from then on,
+and its markers say so.
 
 A view that waits for its rows to be final computes a row long after it came. When it has failed,
 its first epoch with the guard looks for bad rows among all that it has read. From then on it keeps

@@ -161,6 +161,9 @@ _DATA_ERROR = re.compile(
 """What Spark says when an expression fails on a row."""
 
 
+_FAULT = re.compile(r"\[INTERNAL_ERROR[^\]]*\]")
+"""What Spark says when an assertion of its own does not hold."""
+
 _OUT = "correct the input, or write TRY_CAST(x AS type), x / NULLIF(y, 0) or a wider type"
 
 
@@ -201,6 +204,32 @@ def data_error(error: BaseException | None) -> str | None:
     """
     found = _DATA_ERROR.search(text_of(error)) if error is not None else None
     return found[0] if found else None
+
+
+def is_fault_of_spark(error: BaseException | None) -> bool:
+    """Return whether an exception says that Spark met a bug of its own.
+
+    Args:
+        error: the exception, with its causes.
+    """
+    return error is not None and bool(_FAULT.search(text_of(error)))
+
+
+def fault_of_spark(view: str, part: str, error: BaseException) -> ServiceError:
+    """Return the error of a view at which Spark meets a bug of its own.
+
+    Args:
+        part: the part of its SELECT, in words.
+        error: the exception, with its causes.
+    """
+    text = text_of(error)
+    found = _FAULT.search(text)
+    said = plain_text(text[found.start() :] if found else text)[:200]
+    return ServiceError(
+        "SPARK_INTERNAL_ERROR",
+        f'Spark has an internal error at {part} of view "{view}": {said}',
+        hint="write that part in another way, and report the error that --debug shows",
+    )
 
 
 def bad_row(

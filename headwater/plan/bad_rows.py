@@ -84,8 +84,8 @@ class Guard:
     Attributes:
         query: the bound query with the guard.
         bad: the rows that it keeps out.
-        combined: queries of the combined rows and of the groups on which something fails, as
-            Spark SQL over ``<input>__now``; columns ``reason`` and ``raw``.
+        combined: queries of the combined rows, rows of windows and groups on which something fails,
+            as Spark SQL over ``<input>__now``; columns ``reason`` and ``raw``.
         expressions: what is guarded, as SQL.
         always: whether an engine has to run with the guard from the start, because Spark does not
             raise on every one of these rows.

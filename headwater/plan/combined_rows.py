@@ -1,4 +1,4 @@
-"""Combined rows on which expressions fail: of joins, of elements of arrays, and whole groups.
+"""Combined rows on which expressions fail: of joins, of arrays, of windows, and whole groups.
 
 In: a SELECT of a view, and what fails in it though no row of an input is to blame. Out: the guard
 of these rows in its WHERE, and Spark SQL that finds them in the whole inputs, for the quarantine.
@@ -23,10 +23,12 @@ from headwater.analyze.failing.fallible import failing, sum_leaves_type
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.query_parts import (
     aggregates,
+    bare_call,
     conjuncts,
     is_aggregate,
     joins,
     relations,
+    windows_of,
 )
 from headwater.analyze.time.versions import UNTIL
 from headwater.dialect.syntax import PatternRows, RecursiveRows
@@ -95,10 +97,11 @@ class CombinedRows:
             terms += [negated(condition.copy()) for condition, _ in causes]
             select.set("where", exp.Where(this=exp.and_(*terms)))
         for select in self._query.find_all(exp.Select):
-            causes = _failing_groups(select)
-            self.shown += [why.partition(": ")[2] for _, why in causes]
-            if causes and not outer_columns(select):
-                queries.append(self._groups(select, causes))
+            for causes in (_failing_groups(select), _failing_windows(select)):
+                self.shown += [why.partition(": ")[2] for _, why in causes]
+                if causes and not outer_columns(select):
+                    found = self._groups if is_aggregate(select) else self._rows
+                    queries.append(found(select.copy(), causes))
         return tuple(queries)
 
     def recursions(self) -> tuple[RecursiveStep, ...]:
@@ -116,16 +119,15 @@ class CombinedRows:
 
     def _groups(self, select: exp.Select, causes: list[tuple[exp.Expr, str]]) -> str:
         """The groups of a SELECT on which something fails, their keys as the row."""
-        found = select.copy()
-        group = found.args.get("group")
+        group = select.args.get("group")
         keys = list(group.expressions) if group else []
         for clause in _CLAUSES:
-            found.set(clause, None)
+            select.set(clause, None)
         names = {
-            key.sql(): each.alias_or_name for each in found.selects for key in [each.unalias()]
+            key.sql(): each.alias_or_name for each in select.selects for key in [each.unalias()]
         }
         items = {names.get(key.sql(), key.name or f"key{at}"): key for at, key in enumerate(keys)}
-        return self._found_rows(found, items, causes)
+        return self._found_rows(select, items, causes)
 
     def _found_rows(
         self,
@@ -199,6 +201,38 @@ def _failing_groups(select: exp.Select) -> list[tuple[exp.Expr, str]]:
     return found
 
 
+def _failing_windows(select: exp.Select) -> list[tuple[exp.Expr, str]]:
+    """The conditions under which a row has a value over a window that cannot be computed.
+
+    What stands in the SELECT list counts for rows that QUALIFY lets pass.
+    """
+    qualify = select.args.get("qualify")
+    heads_ = [(item.unalias(), qualify) for item in select.selects]
+    found: list[tuple[exp.Expr, str]] = []
+    for item, passes in [*heads_, *([(qualify.this, None)] if qualify is not None else [])]:
+        causes = [
+            (_is_beyond(window), f"out of range: {shown(window)}")
+            for window in windows_of(item)
+            if sum_leaves_type(bare_call(window))
+        ]
+        over = _with_safe_windows(item)
+        if windows_of(item) and (condition := fails(over)) is not None:
+            causes.append((condition, reason(over)))
+        found += [
+            (exp.and_(passes.this.copy(), each) if passes is not None else each, why)
+            for each, why in causes
+        ]
+    return found
+
+
+def _with_safe_windows(item: exp.Expr) -> exp.Expr:
+    """An expression over windows in which nothing fails that is computed of rows or groups."""
+    root = exp.Paren(this=item.copy())
+    for window in windows_of(root):
+        window.replace(safe(window))
+    return cast(exp.Expr, root.this.pop())
+
+
 def _with_safe_arguments(item: exp.Expr) -> exp.Expr:
     """An expression over groups in which nothing fails that is computed of rows."""
     root = exp.Paren(this=item.copy())
@@ -209,11 +243,13 @@ def _with_safe_arguments(item: exp.Expr) -> exp.Expr:
 
 
 def _is_beyond(total: exp.Expr) -> exp.Expr:
-    """The condition that a sum, which is NULL if it leaves its type, had something to add up."""
-    filtered = isinstance(total, exp.Filter)
-    call = total.this if filtered else total
-    counted: exp.Expr = exp.Count(this=call.this.copy(), big_int=True)
-    if filtered:
-        counted = exp.Filter(this=counted, expression=total.expression.copy())
-    some = exp.GT(this=counted, expression=exp.Literal.number(0))
+    """The condition that a sum, which is NULL if it leaves its type, had something to add up.
+
+    Args:
+        total: the call, with its FILTER and OVER.
+    """
+    counted = exp.Paren(this=total.copy())
+    call = bare_call(counted.this)
+    call.replace(exp.Count(this=call.this.copy(), big_int=True))
+    some = exp.GT(this=counted.this.pop(), expression=exp.Literal.number(0))
     return exp.and_(exp.Is(this=total.copy(), expression=exp.Null()), some)

@@ -36,6 +36,7 @@ from headwater.plan.identity import FORMER, Order, identity_of, in_order
 from headwater.plan.operators import operators
 from headwater.plan.program import Program
 from headwater.plan.query_shape import MICROSECOND, Shape, ShapeKind, shape_of
+from headwater.plan.rules import fold
 from headwater.plan.rules.contract import Engine, Facts, Input, InputKind, Rule
 from headwater.plan.rules.full import full_program
 from headwater.plan.strategy import decide
@@ -139,7 +140,8 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     key = stream_key(view, catalog) or ()
     allowed = None if late.accept else late.allowed
     write = partial(_program, decision.rule, ordered, catalog, emit, allowed)
-    folds = not streams and has_sums(view.query)
+    folds = decision.rule is fold.RULE
+    holds_sums = folds or streams
     stateful = streams and shape.kind is not ShapeKind.LINEAR
     return ViewPlan(
         view=view,
@@ -171,8 +173,12 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         ],
         follows=view.changes if _evolves(view, catalog) else "",
         find_guard=partial(guard_of, ordered, catalog, allowed),
-        build_guarded=lambda guard: write(tolerant(guard.query, sums=False)),
-        build_whole=partial(_whole, view, catalog, emit, allowed) if folds else None,
+        build_guarded=lambda guard: write(tolerant(guard.query, sums=not holds_sums)),
+        build_whole=(
+            partial(_whole, view, catalog, emit, allowed)
+            if folds and has_sums(view.query)
+            else None
+        ),
     )
 
 

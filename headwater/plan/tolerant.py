@@ -14,6 +14,7 @@ from sqlglot import exp
 from headwater.analyze.failing.failing_rows import safely
 from headwater.analyze.failing.fallible import SAFE, can_fail, sum_leaves_type
 from headwater.analyze.failing.nonzero_divisors import PROVEN
+from headwater.analyze.query_parts import is_over
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
@@ -26,28 +27,31 @@ def tolerant(query: Tree, *, sums: bool = True) -> Tree:
 
     Args:
         query: a bound query, guarded or not; not changed.
-        sums: whether a sum that leaves its type is NULL; otherwise it raises.
+        sums: whether the sum of a group that leaves its type is NULL; otherwise it raises. One over
+            the rows of a window is NULL in any case: no table holds its state.
     """
     root = exp.Paren(this=query.copy())
     for division in root.find_all(exp.Div, exp.Mod):
         if division.meta.pop(PROVEN, None):  # an engine may compute it ahead of the proof
             division.meta.pop(SAFE, None)
     for node in reversed(list(root.walk(bfs=True))):
-        if node.find_ancestor(exp.Try):
-            continue  # a condition of the guard, which looks at what fails
-        if can_fail(node):
+        if sum_leaves_type(node):
+            if sums or is_over(node):
+                _sum_within(node)
+        elif can_fail(node) and not node.find_ancestor(exp.Try):
+            # what stands in TRY is a condition of the guard, which looks at what fails
             kind = type_of(node)
             tried = safely(node.copy())
             node.replace(tried)
             tried.type = kind
-        elif sums and sum_leaves_type(node):
-            _sum_within(node)
     return cast(Tree, root.this.pop())
 
 
 def has_sums(query: exp.Query) -> bool:
-    """Return whether a query has a sum that can leave its type."""
-    return any(map(sum_leaves_type, query.find_all(exp.Sum, exp.Avg)))
+    """Return whether a query has a sum of groups that can leave its type."""
+    return any(
+        sum_leaves_type(each) and not is_over(each) for each in query.find_all(exp.Sum, exp.Avg)
+    )
 
 
 def _sum_within(node: exp.Expr) -> None:
@@ -56,21 +60,22 @@ def _sum_within(node: exp.Expr) -> None:
         node.meta[SAFE] = True  # its engine's SQL has the sum
         return
     kind, argument = type_of(node), node.this
-    if kind.this is t.Type.DECIMAL:
-        attempt = exp.Try(this=node.copy())
-        node.replace(attempt)
-        attempt.type = kind
-        return
-    item = argument.expressions[0] if isinstance(argument, exp.Distinct) else argument
-    wide = t.decimal(t.MAX_PRECISION, 0)
-    inner = exp.Cast(this=item.copy(), to=wide.copy())
-    inner.type = wide
-    item.replace(inner)
-    node.type = wide
     outer = node
     while isinstance(outer.parent, _AROUND) and outer.arg_key == "this":
         outer = outer.parent
-        outer.type = wide
-    within = exp.TryCast(this=outer.copy(), to=kind.copy(), safe=True)
-    outer.replace(within)
-    within.type = kind
+    if kind.this is t.Type.DECIMAL:
+        _put_around(outer, exp.Try(), kind)  # its engine's SQL adds up exactly
+        return
+    item = argument.expressions[0] if isinstance(argument, exp.Distinct) else argument
+    wide = t.decimal(t.MAX_PRECISION, 0)
+    _put_around(item, exp.Cast(to=wide.copy()), wide)
+    for part in (node, outer):
+        part.type = wide
+    _put_around(outer, exp.TryCast(to=kind.copy(), safe=True), kind)
+
+
+def _put_around(node: exp.Expr, wrapper: exp.Expr, kind: exp.DataType) -> None:
+    """Put a node into another one of some type, in place: what stands in it is still to be seen."""
+    node.replace(wrapper)
+    wrapper.set("this", node)
+    wrapper.type = kind

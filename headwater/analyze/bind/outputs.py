@@ -130,11 +130,24 @@ def name_outputs(select: exp.Select, named: bool, report: Diagnostics) -> None:
         if named and name in seen:
             message = f'column "{name}" is selected twice'
             report.add("DUPLICATE_COLUMN", message, item, "rename one of them with AS")
+        if name in seen and select.args.get("order"):
+            _refuse_unsure_order(select, name, report)
+            name = f"{name}_{at}"  # ORDER BY goes on with each of them
+            if isinstance(item, exp.Alias):
+                item.set("alias", exp.to_identifier(name))
         seen.add(name)
         if not isinstance(item, exp.Alias):
             item = exp.Alias(this=item, alias=exp.to_identifier(name))
         items.append(item)
     select.set("expressions", items)
+
+
+def _refuse_unsure_order(select: exp.Select, name: str, report: Diagnostics) -> None:
+    """Refuse ORDER BY a name that two outputs bear."""
+    for item in select.args["order"].expressions:
+        if isinstance(item.this, exp.Column) and not item.this.table and item.this.name == name:
+            hint = "name one of them with AS, or order by its number"
+            report.add("AMBIGUOUS_COLUMN", f'column "{name}" is ambiguous', item.this, hint)
 
 
 def name_in_qualify(select: exp.Select, columns: Collection[str]) -> None:

@@ -10,19 +10,19 @@ bounds of a window if it holds one). Each SELECT goes through
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import count
-from typing import cast
 
 from sqlglot import exp
 
 from headwater.analyze.bind import passes
+from headwater.analyze.bind.ordering import cast_outputs, rename_outputs
 from headwater.analyze.bind.scope import Relation
 from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.failing.bounds import greatest
 from headwater.analyze.query_parts import union_branches
 from headwater.analyze.typing import types as t
-from headwater.analyze.typing.common_type import cast_to
 from headwater.dialect.syntax import RecursiveRows
 
 
@@ -94,6 +94,14 @@ class QueryBinder:
                 self.report.add("TYPE_CLASH", message, branch, hint)
                 return first
         columns = [self._union_column(at, branches, bound) for at in range(len(first))]
+        names, kinds = [each.name for each in columns], [each.type for each in columns]
+        for branch, fields in zip(branches, bound, strict=True):
+            rename_outputs(branch, names)
+            named_fields = [
+                replace(field, name=column.name)
+                for field, column in zip(fields, columns, strict=True)
+            ]
+            cast_outputs(branch, named_fields, kinds)
         return tuple(columns)
 
     def _union_column(
@@ -110,11 +118,6 @@ class QueryBinder:
                 self.report.add("TYPE_CLASH", message, branch.selects[at], "cast one side")
                 return Field(name, t.UNKNOWN)
             kind = common
-        for branch, field in zip(branches, fields, strict=True):
-            item = cast(exp.Alias, branch.selects[at])
-            item.set("alias", exp.to_identifier(name))
-            if field.type != kind:
-                cast_to(item.this, kind)
         said = {field.comment for field in fields if field.type.this is not t.Type.NULL}
         comment = said.pop() if len(said) == 1 else ""
         nullable = any(field.nullable for field in fields)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from headwater.analyze.bind.ordering import rename_outputs
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.query_parts import union_branches, written_name
@@ -74,14 +75,7 @@ def _gives_names(columns: Sequence[exp.Expr]) -> bool:
 
 def _renamed(query: exp.Query, fields: Sequence[Field], names: Sequence[str]) -> tuple[Field, ...]:
     for branch in union_branches(query):
-        new = dict(zip((item.alias for item in branch.selects), names, strict=True))
-        for item, name in zip(branch.selects, names, strict=True):
-            item.set("alias", exp.to_identifier(name))
-        order = branch.args.get("order")
-        for ordered in order.expressions if order is not None else ():
-            output = ordered.this
-            if isinstance(output, exp.Column) and not output.table and output.name in new:
-                output.set("this", exp.to_identifier(new[output.name]))
+        rename_outputs(branch, names)
     return tuple(replace(field, name=name) for field, name in zip(fields, names, strict=True))
 
 

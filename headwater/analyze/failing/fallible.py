@@ -69,6 +69,8 @@ def sum_leaves_type(node: exp.Expr) -> bool:
     """Return whether an aggregate has a sum of numbers that can be beyond its type."""
     if not isinstance(node, (exp.Sum, exp.Avg)):
         return False
+    if isinstance(node.this, (exp.Count, exp.CountIf)):
+        return False  # together they count no more than the rows
     kind = type_of(node.this)
     if kind.this is t.Type.BIGINT:
         return isinstance(node, exp.Sum)  # their average is a DOUBLE

@@ -10,7 +10,9 @@ from typing import cast
 
 from sqlglot import exp
 
+from headwater.analyze.portable.decimals.sums import exact_sum
 from headwater.analyze.portable.patterns import call
+from headwater.analyze.query_parts import bare_call
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
@@ -34,8 +36,8 @@ def spark_attempt(node: exp.Expr) -> exp.Expr:
     kind = type_of(node) if not t.is_unknown(type_of(node)) else type_of(operation)
     if attempt := _OPERATORS.get(type(operation)):
         return call(attempt, operation.this, operation.expression)
-    if isinstance(operation, exp.Sum):
-        return call("try_sum", operation.this)
+    if isinstance(bare_call(operation), exp.Sum):
+        return exact_sum(operation, "spark")
     is_text = t.family(kind) == "text"
     shown = operation if is_text else exp.Cast(this=operation, to=t.VARCHAR.copy())
     bytes_ = call("try_to_binary", shown, exp.Literal.string("utf-8"))
@@ -53,6 +55,8 @@ def duckdb_attempt(node: exp.Expr) -> exp.Expr:
     if not operation.find(exp.AggFunc, exp.Window):
         return node
     kind = type_of(operation)
+    if isinstance(bare_call(operation), exp.Sum):
+        return exact_sum(operation, "duckdb")
     if not isinstance(operation, (exp.Add, exp.Sub, exp.Mul)) or not t.is_integer(kind):
         return cast(exp.Expr, operation.copy())
     first = exp.Cast(this=operation.this.copy(), to=exp.DataType.build("int128"))
@@ -66,4 +70,4 @@ def trino_attempt(node: exp.Expr) -> exp.Expr:
     Args:
         node: a typed ``TRY``.
     """
-    return node.this.copy() if isinstance(node.this, exp.AggFunc) else node
+    return node.this.copy() if isinstance(bare_call(node.this), exp.AggFunc) else node

@@ -7,6 +7,7 @@ row raises an error in every engine, unless what would fail was made NULL.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 from sqlglot import exp
@@ -16,8 +17,16 @@ from headwater.analyze.portable.text_places import ARGUMENT, filled
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.functions import spreads
 from headwater.analyze.typing.functions.lines import named
 
+_SPREADS: Mapping[type[exp.Expr], Mapping[str, str]] = {
+    **dict.fromkeys((exp.Stddev, exp.StddevSamp), spreads.STDDEV),
+    exp.StddevPop: spreads.STDDEV_POP,
+    exp.Variance: spreads.VARIANCE,
+    exp.VariancePop: spreads.VARIANCE_POP,
+}
+"""The texts of functions of floating-point numbers; of other numbers engines have their own."""
 _RAISE = {"spark": "raise_error", "duckdb": "error", "trino": "fail"}
 
 
@@ -45,10 +54,11 @@ def untyped_text(node: exp.Expr, dialect: str) -> exp.Expr:
         dialect: ``spark``, ``duckdb`` or ``trino``.
     """
     function = f.FUNCTIONS.get(type(node))
-    if function is None or function.texts is None:
+    texts = _texts_of(node)
+    if function is None or texts is None or (type(node) in _SPREADS and dialect == "trino"):
         return node
     given = f.arguments(cast(exp.Func, node))
-    text = _of_so_many(function.texts.get(dialect, ""), len(given))
+    text = _of_so_many(texts.get(dialect, ""), len(given))
     if text:
         return filled(text, given, dialect)
     copies = [each.copy() for each in given]
@@ -63,7 +73,15 @@ def is_line_of_rows(node: exp.Expr) -> bool:
     while isinstance(call, (exp.Filter, exp.Window)):
         call = call.this
     function = f.FUNCTIONS.get(type(call))
-    return function is not None and function.texts is not None and function.kind == "aggregate"
+    return function is not None and _texts_of(call) is not None and function.kind == "aggregate"
+
+
+def _texts_of(call: exp.Expr) -> Mapping[str, str] | None:
+    """The texts of a call by engine, if it has some."""
+    if type(call) in _SPREADS:
+        return _SPREADS[type(call)] if t.is_float(type_of(call.this)) else None
+    function = f.FUNCTIONS.get(type(call))
+    return function.texts if function is not None else None
 
 
 def aggregate_text(node: exp.Expr, dialect: str) -> exp.Expr:

@@ -22,6 +22,7 @@ from headwater.analyze.query_parts import empty_of_nothing
 from headwater.engine.bad_rows import BadRowFilter, begun
 from headwater.engine.follow_definition import Followed, followed
 from headwater.engine.incremental.contract import Tick
+from headwater.engine.incremental.failing_part import failing_part
 from headwater.engine.incremental.pattern_rows import match_failure, registered_matches
 from headwater.engine.incremental.recompute_policy import (
     CHANGED,
@@ -48,8 +49,9 @@ from headwater.engine.target import Committed, Writer, ensure_target
 from headwater.engine.view_commit import Change, ViewCommitter, ViewEpoch
 from headwater.lake.catalog import Lake
 from headwater.lake.evolve import Evolved
-from headwater.lake.failures import bad_row
+from headwater.lake.failures import bad_row, fault_of_spark, is_fault_of_spark
 from headwater.lake.iceberg.merge import Before
+from headwater.lake.iceberg.unpushed import keep_filters
 from headwater.lake.protocol.commit import Fence
 from headwater.lake.protocol.marker import Marker
 from headwater.plan.full_program import FullProgram
@@ -100,7 +102,7 @@ class IncrementalView:
         self._fence = fence
         self.target = ensure_target(lake, plan, fence)
         self._inputs = open_inputs(lake, plan, catalog)
-        self._lake = lake
+        self._lake, self._catalog = lake, catalog
         self._last, self._last_at = self.target.marker(), self.target.committed_at()
         self._writer = replace(writer, version=self._last.version) if self._last else writer
         self._guarded = BadRowFilter(lake, plan, self._last)
@@ -180,10 +182,13 @@ class IncrementalView:
         except Exception as error:
             if failed := match_failure(self.plan.view.name, error):
                 raise failed from error
-            if not self._guarded.turn_on(error):
+            if not (self._guarded.turn_on(error) or keep_filters(self._session, error)):
                 may_fail = self.plan.view.on_error == OnError.FAIL
                 if bad := bad_row(self.plan.view.name, error, may_fail=may_fail):
                     raise bad from error
+                if is_fault_of_spark(error):
+                    part = failing_part(self._session, self.plan, self._catalog, self._inputs)
+                    raise fault_of_spark(self.plan.view.name, part, error) from error
                 raise
         self._committer = self._open_committer()
         return self._attempt(own)

@@ -41,6 +41,7 @@ from headwater.engine.target import Committed, Writer, ensure_target
 from headwater.engine.view_commit import Change, ViewCommitter, ViewEpoch
 from headwater.errors import ServiceError
 from headwater.lake.catalog import Lake
+from headwater.lake.iceberg.unpushed import keep_filters
 from headwater.lake.protocol.commit import Fence, Outcome
 from headwater.lake.protocol.commit_lock import CommitLock
 from headwater.lake.protocol.table import Target
@@ -281,6 +282,7 @@ class StreamingView:
                 isinstance(error, NotFlat)
                 or learned(self._lake.spark, error, self._catalog.sources, self._config, self._cuts)
                 or self._guarded.turn_on(error)
+                or keep_filters(self._lake.spark, error)
             ):
                 view = self.plan.view
                 raise failed(view.name, error, may_fail=view.on_error == OnError.FAIL)

@@ -21,6 +21,7 @@ from headwater.lake.evolve import ColumnDifference
 from headwater.lake.iceberg.file_bounds import FileBounds
 from headwater.lake.iceberg.files import commit_to_main
 from headwater.lake.iceberg.staging import IcebergStaging
+from headwater.lake.iceberg.unpushed import behind_barrier
 from headwater.lake.java import elements, java_class, java_session
 from headwater.lake.protocol.history import COMPACTION, Commit, Snapshot
 from headwater.lake.protocol.marker import Marker
@@ -137,7 +138,11 @@ class LakeTable(Table):
         if not self.leads_to(after, upto):
             raise self.not_in_history(after, upto)
         reader = self.spark.read.format("iceberg").option("start-snapshot-id", str(after))
-        return reader.option("end-snapshot-id", str(upto)).load(self.identifier)
+        return behind_barrier(reader.option("end-snapshot-id", str(upto)).load(self.identifier))
+
+    def read(self, snapshot_id: int | None = None) -> DataFrame:
+        """Return all rows."""
+        return behind_barrier(super().read(snapshot_id))
 
     def rows_changed(self, after: int | None, upto: int, *, corrected: bool) -> int:
         """Return how many rows a piece of history added, from the snapshot summaries alone."""

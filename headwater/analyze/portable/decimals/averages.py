@@ -12,7 +12,9 @@ from sqlglot import exp, parse_one
 
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.failing.fallible import SAFE
+from headwater.analyze.portable.decimals.sums import exact_average
 from headwater.analyze.portable.decimals.units import unit
+from headwater.analyze.query_parts import bare_call
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
@@ -50,22 +52,13 @@ def spark_average(node: exp.Expr) -> exp.Expr:
     total = f"CAST({_TOTAL} AS {wide})"
     count = f"CAST(nullif({_COUNT}, 0) AS DECIMAL(20, 0))"
     rest = f"({total} % {count})"
-    quotient = f"({total} - {rest}) / {count}"
-    if average.meta.get(SAFE):
-        quotient = f"try_divide({total} - {rest}, {count})"
-    whole = f"CAST({quotient} AS DECIMAL({t.MAX_PRECISION - 1 - scale}, 0))"
+    whole = f"CAST(({total} - {rest}) / {count} AS DECIMAL({t.MAX_PRECISION - 1 - scale}, 0))"
     digits = f"CAST({rest} * {10**scale} AS DECIMAL({t.MAX_PRECISION}, 0))"
     half = f"CASE WHEN {_TOTAL} < 0 THEN -{count} ELSE {count} END"
     fraction = f"CAST((2 * {digits} + {half}) DIV (2 * {count}) AS DECIMAL(19, 0)) * {unit(scale)}"
     fraction = f"CAST({fraction} AS DECIMAL({scale + 1}, {scale}))"
     text = f"CAST({whole} + {fraction} AS DECIMAL({precision}, {scale}))"
-    total_call: exp.Expr = exp.Sum(this=average.this.copy())
-    if average.meta.get(SAFE):
-        # whatever of it has too many digits is NULL
-        total_call = exp.Anonymous(this="try_sum", expressions=[average.this.copy()])
-        text = text.replace("CAST(", "TRY_CAST(")
-    total_call.type = t.decimal(t.MAX_PRECISION, scale)
-    return _filled(text, "spark", node, total_call)
+    return _filled(text, "spark", node)
 
 
 def duckdb_average(node: exp.Expr) -> exp.Expr:
@@ -83,23 +76,28 @@ def duckdb_average(node: exp.Expr) -> exp.Expr:
     half = f"CASE WHEN {_TOTAL} < 0 THEN -{_COUNT} ELSE {_COUNT} END"
     units = f"(2 * ({whole} * {10**scale} + {rest}) + {half}) // (2 * {_COUNT})"
     text = f"CAST(CAST({units} AS DECIMAL(38, 0)) * {unit(scale)} AS DECIMAL({precision}, {scale}))"
-    return _filled(text, "duckdb", node, exp.Sum(this=average.this.copy()))
+    return _filled(text, "duckdb", node)
 
 
 def _average(node: exp.Expr) -> exp.Avg | None:
     """The average of decimals that a node is, with all of its FILTER and OVER."""
-    inner = _bare(node)
+    inner = bare_call(node)
     if not isinstance(inner, exp.Avg) or type_of(inner).this is not t.Type.DECIMAL:
         return None
     is_part = isinstance(node.parent, _OUTER) and node.parent.this is node
     return None if is_part else inner
 
 
-def _filled(text: str, dialect: str, node: exp.Expr, total: exp.Expr) -> exp.Expr:
+def _filled(text: str, dialect: str, node: exp.Expr) -> exp.Expr:
     """An expression over the sum and the count of what is averaged."""
-    count = exp.Count(this=_bare(node).this.copy(), big_int=True)
+    average = bare_call(node)
+    count = exp.Count(this=average.this.copy(), big_int=True)
     count.type = t.BIGINT
-    calls = {_TOTAL: _within(node, total), _COUNT: _within(node, count)}
+    summed: exp.Expr = exp.Sum(this=average.this.copy())
+    summed.type = t.decimal(t.MAX_PRECISION, t.digits(type_of(average))[1])
+    calls = {_TOTAL: _within(node, summed), _COUNT: _within(node, count)}
+    if average.meta.get(SAFE):
+        return exact_average(calls[_TOTAL], calls[_COUNT], dialect)
 
     def filled(part: exp.Expr) -> exp.Expr:
         known = calls.get(part.name) if isinstance(part, exp.Column) else None
@@ -108,17 +106,11 @@ def _filled(text: str, dialect: str, node: exp.Expr, total: exp.Expr) -> exp.Exp
     return exp.paren(parse_one(text, dialect=dialect).transform(filled), copy=False)
 
 
-def _bare(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, _OUTER):
-        node = node.this
-    return node
-
-
 def _within(node: exp.Expr, call: exp.Expr) -> exp.Expr:
     """A call with the FILTER and OVER of another one."""
     if not isinstance(node, _OUTER):
         return call
     copy = node.copy()
-    _bare(copy).replace(call)
+    bare_call(copy).replace(call)
     copy.type = call.type
     return copy

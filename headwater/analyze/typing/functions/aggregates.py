@@ -55,7 +55,8 @@ def _aggregate(
 
 
 def _spread(name: str, about: str, result: str) -> Function:
-    return _aggregate(name, "number", about, (f"{name}(pieces)", result), always(t.DOUBLE), _SUMS)
+    engines = f"{_SUMS} NaN or an infinite number gives NaN. A result beyond DOUBLE is Infinity."
+    return _aggregate(name, "number", about, (f"{name}(pieces)", result), always(t.DOUBLE), engines)
 
 
 AGGREGATES: Table = {

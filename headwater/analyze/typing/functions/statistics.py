@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from headwater.analyze.typing.functions.entry import Table
 from headwater.analyze.typing.functions.lines import Line, line
+from headwater.analyze.typing.functions.spreads import covariance, of_line
 
 _SUMS = "Sums of floating point numbers depend on the order of rows: `verify` compares within 1e-9."
 
@@ -14,10 +15,14 @@ _CORRELATION = "try_divide(regr_sxy(_1, _2), sqrt(regr_sxx(_1, _2) * regr_syy(_1
 """Spark's own corr divides by zero, and fails, where all values of one side are equal."""
 
 
-def _without_nan(call: str, spark: str = "") -> dict[str, str]:
-    """What both engines run of a call that is NULL in Trino where they have NaN."""
+def _without_nan(name: str, spark: str = "") -> dict[str, str]:
+    """What both engines run of a function that is NULL in Trino where they have NaN."""
+    call = f"{name}(_1, _2)"
     texts = {"spark": spark or call, "duckdb": call}
-    return {name: f"CASE WHEN NOT isnan({text}) THEN {text} END" for name, text in texts.items()}
+    return {
+        engine: of_line(name, f"CASE WHEN NOT isnan({text}) THEN {text} END")
+        for engine, text in texts.items()
+    }
 
 
 def _pair(name: str, about: str, result: str, node: type[exp.Expr], **texts: str) -> Line:
@@ -67,23 +72,35 @@ STATISTICS: Table = dict(
             "Returns the coefficient of correlation.",
             "-1.0",
             exp.Corr,
-            **_without_nan("corr(_1, _2)", spark=_CORRELATION),
+            **_without_nan("corr", spark=_CORRELATION),
         ),
-        _pair("covar_pop", "Returns the covariance of a population.", "-0.15", exp.CovarPop),
-        _pair("covar_samp", "Returns the covariance of a sample.", "-0.3", exp.CovarSamp),
+        _pair(
+            "covar_pop",
+            "Returns the covariance of a population.",
+            "-0.15",
+            exp.CovarPop,
+            **covariance("covar_pop", least=1),
+        ),
+        _pair(
+            "covar_samp",
+            "Returns the covariance of a sample.",
+            "-0.3",
+            exp.CovarSamp,
+            **covariance("covar_samp", least=2),
+        ),
         _pair(
             "regr_slope",
             "Returns the slope of the line that fits best.",
             "-0.15",
             exp.RegrSlope,
-            **_without_nan("regr_slope(_1, _2)"),
+            **_without_nan("regr_slope"),
         ),
         _pair(
             "regr_intercept",
             "Returns y at x = 0 of the line that fits best.",
             "1.65",
             exp.RegrIntercept,
-            **_without_nan("regr_intercept(_1, _2)"),
+            **_without_nan("regr_intercept"),
         ),
         line(
             "geometric_mean(x: double) -> DOUBLE",
