@@ -108,9 +108,6 @@ def unsupported_tables(statement: syntax.CreateStreamingView, report: Diagnostic
             report.not_yet(words, table, hint)
         if sample := table.args.get("sample"):
             _refuse_sample(sample, table, report)
-        if table.args.get("joins"):
-            hint = "name it: LEFT JOIN (SELECT … FROM a JOIN b ON …) AS x ON …"
-            report.not_yet("joins in brackets here", table, hint)
         for key in ("laterals", "partition", "changes", "rows_from"):
             if table.args.get(key):
                 message = f"{key.upper()} of a table is not part of the language"
