@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import NULLABLE, Relation, resolve
+from headwater.analyze.bind.scope import NULLABLE, Relation, named_subquery, resolve
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import is_aggregate, is_distinct
 from headwater.analyze.typing import types as t
@@ -24,22 +24,25 @@ _WITHOUT_VALUES = ("null", "unknown")
 
 
 def limited_unions(query: exp.Query) -> exp.Query:
-    """Return a query in which ORDER BY … LIMIT belongs to SELECTs only, not to set operations.
+    """Return a query in which ORDER BY … LIMIT belongs to SELECTs only.
+
+    Set operations and queries in brackets have such clauses, too: ``(SELECT …) LIMIT 1``.
 
     Args:
         query: a query as parsed; changed in place if possible.
     """
     root = exp.Paren(this=query)
-    for node in list(root.find_all(exp.SetOperation)):
-        if not any(node.args.get(key) for key in ("order", "limit", "offset")):
-            continue
+    for node in list(root.find_all(exp.SetOperation, exp.Subquery)):
         clauses = {key: node.args.get(key) for key in ("order", "limit", "offset")}
+        if not any(clauses.values()):
+            continue
         for key in clauses:
             node.set(key, None)
         around = exp.Select(expressions=[exp.Star()])
-        node.replace(around)
-        inner = exp.Subquery(this=node, alias=exp.TableAlias(this=exp.to_identifier("_ordered")))
-        around.set("from_", exp.From(this=inner))
+        operand = isinstance(node.parent, exp.SetOperation)
+        node.replace(exp.Subquery(this=around) if operand else around)
+        body = node.this if isinstance(node, exp.Subquery) else node
+        around.set("from_", exp.From(this=named_subquery(body, "_ordered")))
         for key, clause in clauses.items():
             around.set(key, clause)
     found = root.this
@@ -103,6 +106,18 @@ def _resolve_item(
                 resolve(inner, relations, report)
             whole = isinstance(value.this, (exp.Column, exp.Dot, exp.Func))
             column.replace(value.this if whole else value)
+
+
+def rename_outputs(select: exp.Select, names: Sequence[str]) -> None:
+    """Give the outputs of a bound SELECT other names, in ORDER BY, too, in place."""
+    new = dict(zip((item.alias for item in select.selects), names, strict=True))
+    for item, name in zip(select.selects, names, strict=True):
+        item.set("alias", exp.to_identifier(name))
+    order = select.args.get("order")
+    for ordered in order.expressions if order is not None else ():
+        output = ordered.this
+        if isinstance(output, exp.Column) and not output.table and output.name in new:
+            output.set("this", exp.to_identifier(new[output.name]))
 
 
 def break_ties(select: exp.Select, report: Diagnostics) -> None:

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from headwater.analyze.bind.from_subqueries import COMMA
 from headwater.analyze.bind.lateral import flatten
+from headwater.analyze.bind.ordering import rename_outputs
 from headwater.analyze.bind.scope import Relation, as_fields, is_beyond, knows, resolve
 from headwater.analyze.bind.windowing import window_fields
 from headwater.analyze.correlated.attempts import BindingAttempt, SubqueryBinder
@@ -30,7 +31,7 @@ from headwater.analyze.recursion.from_item import bind_recursive_rows, working_r
 from headwater.analyze.shapes.bracketed_joins import WITHIN, is_bracket, is_comma
 from headwater.analyze.shapes.unnesting import make_plain, unnested_columns
 from headwater.analyze.shapes.using import natural_columns, one_side, share_columns
-from headwater.analyze.shapes.value_lists import unnested, values_of
+from headwater.analyze.shapes.value_lists import unnested, values_of, values_query
 from headwater.analyze.time.as_of import AsOfJoin
 from headwater.analyze.time.keyed_versions import log_of
 from headwater.analyze.time.pushdown import pushed_down
@@ -245,6 +246,9 @@ class RelationBinder:
         if values is None:
             return False
         alias = values.alias or self._name("q")
+        if join is not None and (join.side in ("RIGHT", "FULL") or join.method):
+            item.replace(values_query(values, alias))
+            return False
         found = unnested(values, alias, join, lambda column: knows(column, before), self.report)
         item.replace(found or values)
         return found is not None
@@ -396,8 +400,7 @@ class RelationBinder:
                 self.report.add("WRONG_ARGUMENTS", message, node.args["alias"], hint)
             return tuple(fields)
         for branch in union_branches(node.this):
-            for item, name in zip(branch.selects, names, strict=True):
-                item.set("alias", exp.to_identifier(name))
+            rename_outputs(branch, names)
         return tuple(replace(field, name=name) for field, name in zip(fields, names, strict=True))
 
     def _unnest(self, node: exp.Unnest) -> Relation:

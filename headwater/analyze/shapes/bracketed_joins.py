@@ -138,15 +138,10 @@ def _opened(node: exp.Expr) -> tuple[exp.Expr, list[exp.Join]]:
     if {key for key, each in node.args.items() if each} - {"this", "alias"}:
         return node, joins  # TABLESAMPLE and the like are of the brackets
     alias = node.args.get("alias")
-    if (
-        isinstance(node, exp.Table)
-        and isinstance(node.this, exp.Values)
-        or isinstance(node, exp.Subquery)
-        and _holds_item(node.this)
-    ):
-        item, within = _opened(node.this)
-    else:
+    holds_rows = isinstance(node, exp.Table) and isinstance(node.this, exp.Values)
+    if not holds_rows and not (isinstance(node, exp.Subquery) and _holds_item(node.this)):
         return node, joins
+    item, within = _opened(node.this)
     if alias is None:
         return item, [*within, *joins]
     return _named(item, within, alias), joins
