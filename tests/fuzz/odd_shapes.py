@@ -90,14 +90,15 @@ class OddShapes:
         """A SELECT; the names of its outputs, and whether each is a number."""
         text, columns = self._from(depth)
         where = f" WHERE {self._condition(columns)}" if self._chance(0.35) else ""
-        if self._chance(0.2):
+        readable = self._readable(columns)
+        if self._chance(0.2) or not readable:
             return f"SELECT count(*) AS n FROM {text}{where}", [("n", True)]
         names = Counter(each.name for each in columns if each.plain)
         once = all(each.plain for each in columns) and max(names.values()) == 1
         if self._chance(0.15) and once:
             shown = [each for each in columns if each.plain]
             return f"SELECT * FROM {text}{where}", [(each.name, each.number) for each in shown]
-        picked = [self.rnd.choice(columns) for _ in range(self.rnd.randint(1, 3))]
+        picked = [self.rnd.choice(readable) for _ in range(self.rnd.randint(1, 3))]
         values = [self._name(each, columns) for each in picked]
         outputs = [(f"c{at}", each.number) for at, each in enumerate(picked)]
         listed = [f"{value} AS c{at}" for at, value in enumerate(values)]

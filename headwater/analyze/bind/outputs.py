@@ -93,7 +93,7 @@ def _fields_of_row(
 
 def _listed(star: exp.Star, columns: list[exp.Expr], report: Diagnostics) -> list[exp.Expr]:
     """The columns of a star with its lists: EXCEPT or EXCLUDE, and REPLACE."""
-    if star.args.get("rename"):
+    if star.args.get("rename") or star.args.get("ilike"):
         report.add("UNSUPPORTED_SYNTAX", "* takes no list of names", star, "name the columns")
     without = {each.name: each for each in star.args.get("except_") or []}
     instead = {each.alias: each for each in star.args.get("replace") or []}

@@ -26,7 +26,7 @@ from headwater.analyze.correlated.outer import domain_of, from_items, mark_colum
 from headwater.analyze.definitions import Field, View
 from headwater.analyze.diagnostics import NAME, did_you_mean
 from headwater.analyze.patterns.from_item import pattern_rows
-from headwater.analyze.query_parts import union_branches
+from headwater.analyze.query_parts import stand_for, union_branches
 from headwater.analyze.recursion.from_item import bind_recursive_rows, working_relation
 from headwater.analyze.shapes.bracketed_joins import WITHIN, is_bracket, is_comma
 from headwater.analyze.shapes.unnesting import make_plain, unnested_columns
@@ -210,6 +210,7 @@ class RelationBinder:
             known: what is read already, without it.
         """
         if found := as_of.versions(right):
+            stand_for(found, right.node)
             right.node.replace(found)
             log = log_of(right, self.binder.catalog)
             if log and any(table.name == log.name for table in found.find_all(exp.Table)):
@@ -370,6 +371,7 @@ class RelationBinder:
         for table in query.find_all(exp.Table):
             self.binder.inputs[table.name] = None
         subquery = exp.Subquery(this=query)
+        stand_for(subquery, node)
         _set_alias(subquery, alias)
         node.replace(subquery)
         return Relation(alias, as_fields(fields), subquery)

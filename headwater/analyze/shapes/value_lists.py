@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.query_parts import stand_for
 from headwater.analyze.typing.functions.lines import named
 from headwater.dialect.vocabulary import unnamed_column
 
@@ -43,6 +44,7 @@ def values_of(node: exp.Expr) -> exp.Values | None:
         return None
     found = inner.copy()
     if inner is not node:
+        stand_for(found, node)
         alias = (node.args.get("alias") or exp.TableAlias()).copy()
         if not alias.columns:
             alias.set("columns", [each.copy() for each in _columns(inner)])
