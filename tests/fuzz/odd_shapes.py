@@ -170,6 +170,8 @@ class OddShapes:
             alias = self._alias()
             rows = f"CROSS JOIN UNNEST(ARRAY[1, 2, 2]) AS {alias} (e)"
             return f"{text} {rows}", [*columns, Shown(alias, "e", True)]
+        if self._chance(0.06):
+            return self._lateral(text, columns)
         right, others = self._item(max(depth - 1, 0)) if depth else self._leaf()
         side = self.rnd.choice(("", "", "INNER ", "LEFT ", "LEFT ", "RIGHT ", "FULL "))
         if self._chance(0.12):
@@ -197,6 +199,19 @@ class OddShapes:
             return f"{text} {words}{side}JOIN {right}{using}", merged
         on = self._condition([*columns, *others], 2)
         return f"{text} {side}JOIN {right} ON {on}", [*columns, *others]
+
+    def _lateral(self, text: str, columns: list[Shown]) -> tuple[str, list[Shown]]:
+        alias, value = self._alias(), self._value(columns, True)
+        if self._chance(0.5):
+            value = f"coalesce({value}, 7)"
+        query = f"SELECT {value} AS w"
+        if self._chance(0.3) and self.left > 0:
+            leaf, others = self._leaf()
+            on = f"{self._value(others, True)} = {self._value(columns, True)}"
+            query = f"SELECT {self._value(others, True)} AS w FROM {leaf} WHERE {on}"
+        join = self.rnd.choice(("CROSS JOIN LATERAL ({})", "LEFT JOIN LATERAL ({})"))
+        on = " ON true" if join.startswith("LEFT") else ""
+        return f"{text} {join.format(query)} AS {alias}{on}", [*columns, Shown(alias, "w", True)]
 
     def _merge(self, each: Shown, names: Sequence[str], *, hidden: bool) -> Shown:
         if not hidden or each.name not in names or not each.plain:
@@ -278,6 +293,8 @@ class OddShapes:
             ("(1, 'a'), (2, NULL), (2, 'b')", "(2, 'b')", "(NULL, 'a'), (1, 'c')")
         )
         text = f"(VALUES {rows}) AS {alias} (x, z)"
+        if self._chance(0.2):
+            text = f"(SELECT 2 AS x, 'b' AS z) AS {alias}"
         for _ in range(self.rnd.choice((0, 0, 1, 2))):
             text = f"({text})"
         return text, [Shown(alias, "x", True), Shown(alias, "z", False)]

@@ -28,7 +28,7 @@ from headwater.analyze.diagnostics import NAME, did_you_mean
 from headwater.analyze.patterns.from_item import pattern_rows
 from headwater.analyze.query_parts import stand_for, union_branches
 from headwater.analyze.recursion.from_item import bind_recursive_rows, working_relation
-from headwater.analyze.shapes.bracketed_joins import WITHIN, is_bracket, is_comma
+from headwater.analyze.shapes.bracketed_joins import WITHIN, is_bracket, is_comma, is_strict
 from headwater.analyze.shapes.unnesting import make_plain, unnested_columns
 from headwater.analyze.shapes.using import natural_columns, one_side, share_columns
 from headwater.analyze.shapes.value_lists import unnested, values_of, values_query
@@ -201,7 +201,16 @@ class RelationBinder:
             self._versions(as_of, relation, known)
         if join.side in ("RIGHT", "FULL"):
             joined = slice(self._group, sides[0].stop)
+            self._refuse_computed(join, self.relations[joined])
             self.relations[joined] = [each.optional() for each in self.relations[joined]]
+
+    def _refuse_computed(self, join: exp.Join, before: Sequence[Relation]) -> None:
+        """Refuse a RIGHT or FULL JOIN that would have to make NULL what LATERAL computes."""
+        made = [each for each in before if each.computed and isinstance(each.node, exp.Join)]
+        values = [value for each in made for value in (each.computed or {}).values()]
+        if made and (len(made) == len(before) or not all(map(is_strict, values))):
+            hint = "put what follows the comma into a subquery"
+            self.report.not_yet(f"{join.side} JOIN behind a comma and LATERAL", join.this, hint)
 
     def _versions(self, as_of: AsOfJoin, right: Relation, known: frozenset[str]) -> None:
         """Let the versions that held at a time stand for the right side of a bound join.

@@ -23,6 +23,10 @@ WITHIN = "within"
 """Key of ``Column.meta``: the FROM items whose columns a plain name in brackets can mean."""
 _MORE_THAN_A_COMMA = ("side", "kind", "method", "on", "using")
 _PLAIN = ("", "INNER", "CROSS")
+_STRICT = (
+    *(exp.Column, exp.Identifier, exp.Literal, exp.Paren),
+    *(exp.Add, exp.Sub, exp.Mul, exp.Neg),
+)
 _ITEMS = (exp.Table, exp.Values, exp.Unnest, exp.Lateral)
 
 
@@ -50,8 +54,47 @@ def without_brackets(query: exp.Query) -> None:
         first, within = _opened(source.this)
         if joins and not is_comma(joins[0]) and not _one_group(within):
             first, within = _bracket(first, within), []
-        source.set("this", first)
-        select.set("joins", _in_a_row([*within, *joins]) or None)
+        _fill(select, first, [*within, *joins])
+
+
+def _fill(select: exp.Select, first: exp.Expr, joins: list[exp.Join]) -> None:
+    """Let a SELECT read an item and what is joined to it, in place."""
+    joins = _in_a_row(joins)
+    # behind RIGHT and FULL JOIN, what LATERAL computes is NULL, whatever it is of NULL
+    while (at := _outer_join_of_computed(joins)) is not None:
+        first, joins = _bracket(first, joins[:at]), joins[at:]
+    select.set("from_", exp.From(this=first))
+    select.set("joins", joins or None)
+
+
+def _outer_join_of_computed(joins: Sequence[exp.Join]) -> int | None:
+    """The place of the first RIGHT or FULL JOIN whose left side has what LATERAL computes."""
+    computes = False
+    for at, join in enumerate(joins):
+        if is_comma(join):
+            return None
+        if computes and join.side in ("RIGHT", "FULL"):
+            return at
+        computes = computes or _computes(join)
+    return None
+
+
+def _computes(join: exp.Join) -> bool:
+    """Whether a join is a LATERAL without FROM of which a value is not NULL where all is NULL."""
+    lateral = join.this
+    query = lateral.this if isinstance(lateral, exp.Lateral) else None
+    while isinstance(query, exp.Subquery):
+        query = query.this
+    if not isinstance(query, exp.Select) or query.args.get("from_") is not None:
+        return False
+    return not all(is_strict(item.unalias()) for item in query.selects)
+
+
+def is_strict(value: exp.Expr) -> bool:
+    """Return whether a value is NULL where its columns are."""
+    return value.find(exp.Column) is not None and all(
+        isinstance(node, _STRICT) for node in value.walk()
+    )
 
 
 def _in_a_row(joins: Sequence[exp.Join]) -> list[exp.Join]:
@@ -172,4 +215,6 @@ def _bracket(first: exp.Expr, joins: list[exp.Join]) -> exp.Subquery:
 
 
 def _rows(first: exp.Expr, joins: list[exp.Join]) -> exp.Select:
-    return exp.Select(from_=exp.From(this=first), joins=_in_a_row(joins) or None)
+    select = exp.Select()
+    _fill(select, first, joins)
+    return select
