@@ -10,7 +10,6 @@ from typing import cast
 
 from sqlglot import exp
 
-
 PLACES = "places"
 """Key of ``meta`` of a FROM item: the numbers of what it stands for in the text of the query."""
 

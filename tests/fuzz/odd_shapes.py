@@ -33,7 +33,7 @@ _ROWS = {
     "h": "(1, 5, 'a'), (2, 1, NULL), (2, 1, 'b'), (NULL, NULL, 'c'), (4, 2, 'a')",
     "k": "(2, 2, 'b'), (2, 3, 'b'), (NULL, 1, 'a'), (5, NULL, NULL)",
 }
-_DECLARED = "".join(
+DECLARED = "".join(
     f"CREATE TABLE {name} (x BIGINT, y BIGINT, z VARCHAR)"
     f" WITH (connector = 'files', path = '{name}') FORMAT PLAIN ENCODE JSON;\n"
     for name in TABLES
@@ -359,7 +359,7 @@ def ours(text: str) -> str:
         SqlError: the view is refused.
         ErrorGroup: it is refused for several reasons.
     """
-    catalog = bind({"v.sql": parse(f"{_DECLARED}CREATE STREAMING VIEW v AS {text};")})
+    catalog = bind({"v.sql": parse(f"{DECLARED}CREATE STREAMING VIEW v AS {text};")})
     return at_rest(plan_project(catalog)["v"], catalog, "duckdb", final=False).text()
 
 
@@ -371,7 +371,7 @@ def reason(error: SqlError | ErrorGroup) -> str:
 
 
 def compare(duck: duckdb.DuckDBPyConnection, text: str) -> tuple[str, str]:
-    """Return what comes of one SELECT: ``equal``, ``wrong``, ``refused`` or ``illegal``; and why."""
+    """Return ``equal``, ``wrong``, ``refused`` or ``illegal``, and why."""
     try:
         wanted = Counter(duck.sql(text).fetchall())
     except duckdb.Error as error:

@@ -7,7 +7,7 @@ an argument is seen whatever the argument is: nothing here knows the passes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from random import Random
 
@@ -26,7 +26,10 @@ NO_MEANING: dict[tuple[str, str], str] = {
     ("RespectNulls", "this"): "it is what holds without it",
     ("Ordered", "nulls_first"): "NULLS LAST is what holds without it",
     ("Ordered", "desc"): "ASC is what holds without it",
-    ("Interval", "unit"): "",
+    ("Fetch", "count"): "FETCH FIRST ROW is one row",
+    ("LimitOptions", "rows"): "ROWS says nothing more",
+    ("Fetch", "limit_options"): "ROWS ONLY says nothing more",
+    ("Version", "kind"): "AS OF is the only kind",
 }
 """Node and argument → why nothing changes if it is left out."""
 
@@ -103,11 +106,24 @@ def outcome(statement: syntax.CreateStreamingView, catalog: Catalog) -> object:
 
 
 def unread(
-    statement: syntax.CreateStreamingView, catalog: Catalog, rnd: Random, most: int
+    statement: syntax.CreateStreamingView,
+    catalog: Catalog,
+    rnd: Random,
+    most: int,
+    only: Collection[str] = (),
 ) -> list[Part]:
-    """Return parts of a view that nobody reads, of at most so many that are tried."""
+    """Return parts of a view that nobody reads.
+
+    Args:
+        statement: as parsed.
+        catalog: what it reads.
+        rnd: draws the parts that are tried.
+        most: how many parts are tried.
+        only: the classes of the nodes whose arguments are tried; all without it.
+    """
     whole = outcome(statement, catalog)
     tried = [part for part in parts(statement.expression) if part.name not in NO_MEANING]
+    tried = [part for part in tried if not only or part.name[0] in only]
     if len(tried) > most:
         tried = rnd.sample(tried, most)
     return [part for part in tried if outcome(without(statement, part), catalog) == whole]

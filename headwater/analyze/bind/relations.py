@@ -115,6 +115,10 @@ class RelationBinder:
             self.report.not_yet("MATCH_RECOGNIZE beside a join", joins[0].this, hint)
             select.set("joins", None)
         assert isinstance(match, MatchRecognize)
+        if match.alias_column_names:
+            hint = "name them in MEASURES"
+            at = match.args["alias"]
+            self.report.not_yet("new names for the columns of MATCH_RECOGNIZE", at, hint)
         fields, found = self.binder.bind(rows), None
         if not self.binder.tainted:
             within = exp.Subquery(this=rows)

@@ -24,6 +24,7 @@ from headwater.dialect.position import offsets_of
 _ONE = frozenset(("this",))
 _CHOSEN = ("order", "limit", "offset")
 _SAMPLE = "sample"
+_UNNAMED = ("this", "expression", "expressions")
 
 READ: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.Select: frozenset(
@@ -85,8 +86,10 @@ def unread_arguments(statement: syntax.CreateStreamingView, report: Diagnostics)
                 where = at if offsets_of(at) else node
                 report.add(hazard.condition, message, where, hazard.hint)
             else:
-                words = str(value) if isinstance(value, str) else key.rstrip("_").upper()
-                message = f"{words.replace('_', ' ')} is not part of the language"
+                words = key.rstrip("_").upper().replace("_", " ")
+                if isinstance(value, str) or key in _UNNAMED:
+                    words = value if isinstance(value, str) else report.excerpt(at)
+                message = f"{words} is not part of the language"
                 report.add("UNSUPPORTED_SYNTAX", message, at, "write it in Trino SQL")
 
 
@@ -100,12 +103,12 @@ def _tables(query: exp.Expr) -> Iterator[exp.Expr]:
     for each in query.find_all(exp.Table):
         if not isinstance(each.this, (exp.Values, syntax.WindowTable)):
             yield each
-    for each in query.find_all(exp.Values):
-        around = each.parent
+    for rows in query.find_all(exp.Values):
+        around = rows.parent
         while isinstance(around, (exp.Subquery, exp.Table)):
             around = around.parent
         if isinstance(around, (exp.From, exp.Join)):
-            yield each
+            yield rows
 
 
 def lost_tables(written: exp.Query, bound: exp.Query, report: Diagnostics) -> None:

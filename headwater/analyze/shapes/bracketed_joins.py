@@ -7,6 +7,7 @@ rows from a query in which joins hang on SELECTs only::
     FROM ((a LEFT JOIN b ON p) JOIN c ON q)  FROM a LEFT JOIN b ON p JOIN c ON q
     FROM a JOIN (b JOIN c ON p) ON q         FROM a CROSS JOIN b JOIN c ON p AND q
     FROM (a JOIN b ON p) AS y (k, n)         FROM (SELECT * FROM a JOIN b ON p) AS y (k, n)
+    FROM (a MATCH_RECOGNIZE (…) AS m)        FROM (SELECT * FROM a MATCH_RECOGNIZE (…) AS m) AS m
 
 Where joins one after another would mean something else, as behind LEFT JOIN, a bracket stays: a
 subquery without a name whose SELECT has no list (:func:`is_bracket`). The names in it are visible
@@ -60,6 +61,11 @@ def without_brackets(query: exp.Query) -> None:
 def _fill(select: exp.Select, first: exp.Expr, joins: list[exp.Join]) -> None:
     """Let a SELECT read an item and what is joined to it, in place."""
     joins = _in_a_row(joins)
+    match = first.args.get("match")
+    if match is not None and not joins and not select.args.get("match"):
+        first.set("match", None)
+        select.set("match", match)
+    first = _rows_of_matches(first)
     # behind RIGHT and FULL JOIN, what LATERAL computes is NULL, whatever it is of NULL
     while (at := _outer_join_of_computed(joins)) is not None:
         first, joins = _bracket(first, joins[:at]), joins[at:]
@@ -102,6 +108,7 @@ def _in_a_row(joins: Sequence[exp.Join]) -> list[exp.Join]:
     found: list[exp.Join] = []
     for join in joins:
         item, within = _opened(join.this)
+        item = _rows_of_matches(item)
         within = _in_a_row(within)
         condition = join.args.get("on")
         if within and _is_flat(join, item, within):
@@ -178,6 +185,8 @@ def _opened(node: exp.Expr) -> tuple[exp.Expr, list[exp.Join]]:
     joins: list[exp.Join] = list(node.args.get("joins") or [])
     if joins:
         node.set("joins", None)
+    if node.args.get("match"):  # which sqlglot hangs on a table in brackets
+        return node, joins
     if {key for key, each in node.args.items() if each} - {"this", "alias"}:
         return node, joins  # TABLESAMPLE and the like are of the brackets
     alias = node.args.get("alias")
@@ -188,6 +197,17 @@ def _opened(node: exp.Expr) -> tuple[exp.Expr, list[exp.Join]]:
     if alias is None:
         return item, [*within, *joins]
     return _named(item, within, alias), joins
+
+
+def _rows_of_matches(item: exp.Expr) -> exp.Expr:
+    """The rows of MATCH_RECOGNIZE as a subquery, if an item has one."""
+    match = item.args.get("match")
+    if match is None:
+        return item
+    item.set("match", None)
+    alias = match.args.get("alias") or item.args.get("alias") or exp.TableAlias(this=item.this)
+    rows = exp.Select(expressions=[exp.Star()], from_=exp.From(this=item), match=match)
+    return exp.Subquery(this=rows, alias=alias.copy())
 
 
 def _holds_item(node: exp.Expr) -> bool:
@@ -203,10 +223,11 @@ def _named(item: exp.Expr, within: list[exp.Join], alias: exp.Expr) -> exp.Expr:
         rows = _rows(item, within)
         rows.set("expressions", [exp.Star()])
         return exp.Subquery(this=rows, alias=alias)
-    own = item.args.get("alias")
+    named = item.args.get("match") or item
+    own = named.args.get("alias")
     if own is not None and own.columns and not alias.args.get("columns"):
         alias.set("columns", [each.copy() for each in own.columns])
-    item.set("alias", alias)
+    named.set("alias", alias)
     return item
 
 
