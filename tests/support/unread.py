@@ -16,6 +16,7 @@ from sqlglot import exp
 from headwater.analyze.ddl.views import bind_view
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.time.recent import RECENT
 from headwater.dialect import syntax, to_sql
 
 NO_MEANING: dict[tuple[str, str], str] = {
@@ -102,7 +103,9 @@ def outcome(statement: syntax.CreateStreamingView, catalog: Catalog) -> object:
         return repr(error)
     if view is None:
         return [(error.condition, error.message) for error in report.errors]
-    return repr(view.query), [(each.name, repr(each.type)) for each in view.fields], view.ordered
+    fields = [(each.name, repr(each.type)) for each in view.fields]
+    recent = [repr(node.meta.get(RECENT)) for node in view.query.find_all(exp.Table)]
+    return repr(view.query), fields, recent, view.ordered
 
 
 def unread(
