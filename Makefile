@@ -155,6 +155,7 @@ swaps: setup ## swaps of views under SIGKILL, while somebody reads (SWAPS, SEED)
 fuzz: setup ## random queries over changing tables, against DuckDB: make fuzz QUERIES=2000 SEED=7
 	@$(BIN)/python -m tests.fuzz.algebra $(if $(RULE),--rule "$(RULE)") --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
 	@$(BIN)/python -m tests.fuzz.why --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
+	@$(BIN)/python -m tests.fuzz.odd_shapes --queries $(or $(QUERIES),1200) --seed $(or $(SEED),1)
 	@$(BIN)/python -m tests.fuzz.run --queries $(or $(QUERIES),200) --seed $(or $(SEED),1) $(ARGS)
 
 .PHONY: fuzz-streams

@@ -10,6 +10,14 @@ from typing import cast
 
 from sqlglot import exp
 
+PLACES = "places"
+"""Key of ``meta`` of a FROM item: the numbers of what it stands for in the text of the query."""
+
+
+def stand_for(node: exp.Expr, written: exp.Expr) -> None:
+    """Let a FROM item stand for another one, too, which it replaces."""
+    node.meta[PLACES] = (*node.meta.get(PLACES, ()), *written.meta.get(PLACES, ()))
+
 
 def union_branches(query: exp.Expr) -> list[exp.Select]:
     """Return the SELECTs of a tree of set operations from left to right (one for a SELECT)."""

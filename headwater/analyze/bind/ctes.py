@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.query_parts import stand_for
 from headwater.analyze.recursion.definition import cast_columns, recursive_rows, references
 from headwater.dialect.syntax import RecursiveRows
 
@@ -118,10 +119,12 @@ def _replace(query: exp.Expr, known: dict[str, exp.CTE], budget: list[int]) -> N
         if isinstance(body, RecursiveRows):
             body = _read(body, table.this, alias)
             if not isinstance(body, exp.Select):
+                stand_for(body, table)
                 table.replace(body)
                 continue
-        subquery = exp.Subquery(this=body, alias=alias)
+        subquery = exp.Subquery(this=body, alias=alias, version=table.args.get("version"))
         subquery.meta.update(table.this.meta)
+        stand_for(subquery, table)
         table.replace(subquery)
 
 

@@ -72,6 +72,7 @@ def group_by_commas(select: exp.Select, report: Diagnostics) -> None:
                 return
             select.set("joins", [*joins[:start], *joins[end:]])
             inner = _read_below(select, first.this, joins[start + 1 : end], before, "_joined")
+            table_first(inner.this, report)
             unnest_first(inner.this)
             joins = [*joins[:start], exp.Join(this=inner, kind="CROSS"), *joins[end:]]
             select.set("joins", joins)

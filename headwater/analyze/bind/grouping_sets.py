@@ -136,6 +136,8 @@ def _name_no_output(item: exp.Expr, select: exp.Select) -> None:
 def _expand(select: exp.Select, group: exp.Expr, report: Diagnostics) -> None:
     choices = [_sets_of(item, select) for item in group.expressions]
     sets = [tuple(itertools.chain(*chosen)) for chosen in itertools.product(*choices)]
+    if group.args.get("all") is False:  # GROUP BY DISTINCT
+        sets = list({frozenset(each): each for each in reversed(sets)}.values())[::-1]
     if len(sets) > MAX_SETS:
         message = f"{len(sets)} grouping sets; the maximum is {MAX_SETS}"
         report.add("TOO_COMPLEX", message, group, "write the sets that are needed")

@@ -21,6 +21,7 @@ from headwater.analyze.query_parts import (
     is_aggregate,
     is_distinct,
     optional_before,
+    stand_for,
     window_calls,
 )
 from headwater.analyze.typing import types as t
@@ -112,6 +113,7 @@ def _merge(select: exp.Select, relation: Relation, inner: exp.Select, base: Rela
     _add_condition(select, inner, base.alias, relation.alias)
     node = base.node
     node.set("alias", exp.TableAlias(this=exp.to_identifier(relation.alias)))
+    stand_for(node, relation.node)
     relation.node.replace(node)
     return replace(base, alias=relation.alias, node=node)
 
@@ -136,6 +138,7 @@ def _merge_below_window(
     _rename(column, relation.alias, input_alias)
     window.set("time", column)
     node = base.node
+    stand_for(node, window.this)
     node.set("alias", exp.TableAlias(this=exp.to_identifier(input_alias)))
     window.set("this", node)
     return replace(relation, fields={**base.fields, **bounds})

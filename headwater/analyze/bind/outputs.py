@@ -15,7 +15,7 @@ from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.failing.bounds import bound_of
 from headwater.analyze.query_parts import written_name
 from headwater.analyze.typing import types as t
-from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.common_type import named, type_of
 from headwater.analyze.typing.nullable import nullable
 from headwater.dialect.vocabulary import unnamed_column
 
@@ -39,6 +39,22 @@ def expand_stars(select: exp.Select, relations: Sequence[Relation], report: Diag
         else:
             items.append(item)
     select.set("expressions", items)
+
+
+def list_columns(select: exp.Select, relations: Sequence[Relation]) -> None:
+    """Let a SELECT without a list show every column of FROM, by numbers, in place."""
+    columns = [exp.column(name, table=each.alias) for each in relations for name in each.fields]
+    items = [exp.alias_(column, f"c{at}") for at, column in enumerate(columns, start=1)]
+    select.set("expressions", items)
+
+
+def leave_out_unread(bracket: exp.Subquery, select: exp.Select) -> None:
+    """Remove the columns of a derived table that nothing in a SELECT reads, in place."""
+    if bracket.parent is None or not isinstance(bracket.this, exp.Select):
+        return  # merged into the SELECT
+    read = {each.name for each in select.find_all(exp.Column) if each.table == bracket.alias}
+    shown = [item for item in bracket.this.selects if item.alias in read]
+    bracket.this.set("expressions", shown or [named(exp.true(), "c1")])
 
 
 def _row_of_star(item: exp.Expr, relations: Sequence[Relation]) -> exp.Column | None:
@@ -77,7 +93,7 @@ def _fields_of_row(
 
 def _listed(star: exp.Star, columns: list[exp.Expr], report: Diagnostics) -> list[exp.Expr]:
     """The columns of a star with its lists: EXCEPT or EXCLUDE, and REPLACE."""
-    if star.args.get("rename"):
+    if star.args.get("rename") or star.args.get("ilike"):
         report.add("UNSUPPORTED_SYNTAX", "* takes no list of names", star, "name the columns")
     without = {each.name: each for each in star.args.get("except_") or []}
     instead = {each.alias: each for each in star.args.get("replace") or []}

@@ -24,6 +24,8 @@ from headwater.analyze.bind.outputs import (
     comment_of,
     expand_stars,
     fields_of,
+    leave_out_unread,
+    list_columns,
     name_in_qualify,
     name_outputs,
 )
@@ -58,7 +60,10 @@ class SelectBinding:
         named: whether its columns need names.
         outer: the relations of the SELECT around, if it is a subquery of an expression.
         bases: by SELECT, the relation that it reads if it reads one only.
+        before: the number of relations outside the brackets that it is in.
         relations: what its FROM gives.
+        listed: what its FROM gave, before subqueries were merged, if it is joins in brackets.
+        brackets: joins in brackets that became derived tables of it.
         grouped: whether all group keys are understood.
         written: its FROM and joins as parsed, if subqueries of expressions can read them.
         comments: by output, the comment of the column that it is.
@@ -70,7 +75,10 @@ class SelectBinding:
     named: bool
     outer: Sequence[Relation]
     bases: dict[int, tuple[exp.Select, Relation]]
+    before: int = 0
     relations: list[Relation] = field(default_factory=list)
+    listed: Sequence[Relation] = ()
+    brackets: Sequence[exp.Subquery] = ()
     written: Sequence[exp.Expr] = ()
     grouped: bool = True
     comments: dict[str, str] = field(default_factory=dict)
@@ -117,7 +125,21 @@ class Pass:
 def _from(binding: SelectBinding) -> None:
     if has_predicates(binding.select):
         binding.written = from_items(binding.select)
-    binding.relations = RelationBinder(binding.binder).bind(binding.select)
+    reader = RelationBinder(binding.binder, binding.before)
+    binding.relations = reader.bind(binding.select)
+    binding.brackets = reader.brackets
+
+
+def _stars(binding: SelectBinding) -> None:
+    if not binding.select.expressions:
+        binding.listed = binding.relations
+        list_columns(binding.select, binding.relations)
+    expand_stars(binding.select, binding.relations, binding.report)
+
+
+def _unread_columns(binding: SelectBinding) -> None:
+    for bracket in binding.brackets:
+        leave_out_unread(bracket, binding.select)
 
 
 def _grouping(binding: SelectBinding) -> None:
@@ -229,7 +251,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("from", _from, (), ("relations",)),
     Pass(
         "stars",
-        lambda b: expand_stars(b.select, b.relations, b.report),
+        _stars,
         ("relations",),
         ("columns listed",),
     ),
@@ -317,6 +339,7 @@ PASSES: tuple[Pass, ...] = (
         ("aggregates placed", "frames", "unnested"),
         ("groups lifted",),
     ),
+    Pass("unread columns", _unread_columns, ("groups lifted",), ("columns read",)),
     Pass("base", _base, ("merged",), ("base",)),
     Pass("fields", _fields, ("types", "comments", "groups lifted"), ("fields",)),
 )

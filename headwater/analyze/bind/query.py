@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from headwater.analyze.bind import passes
 from headwater.analyze.bind.ordering import cast_outputs, rename_outputs
-from headwater.analyze.bind.scope import Relation
+from headwater.analyze.bind.scope import Relation, as_fields, column_of
 from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.failing.bounds import greatest
@@ -131,6 +131,32 @@ class QueryBinder:
             each.run(binding)
         self._outer = outer
         return binding.fields
+
+    def bind_bracket(self, rows: exp.Select, alias: str, before: int) -> list[Relation]:
+        """Bind joins in brackets in place, as a derived table with a column for each that is there.
+
+        Args:
+            rows: a SELECT without a list.
+            alias: the name of the derived table.
+            before: the number of relations that stand outside, before it.
+
+        Returns:
+            The derived table, whose columns have numbers, and what stands for its FROM items.
+        """
+        binding = passes.SelectBinding(self, rows, False, (), self._bases, before)
+        for each in passes.PASSES:
+            each.run(binding)
+        columns = iter(binding.fields)
+        within = [
+            replace(
+                each,
+                computed={name: column_of(alias, next(columns)) for name in each.fields},
+                reads={},
+            )
+            for each in binding.listed
+        ]
+        names = frozenset(field.name for field in binding.fields)
+        return [Relation(alias, as_fields(binding.fields), rows, hidden=names), *within]
 
     def bind_within(self, around: Sequence[Relation], query: exp.Query) -> tuple[Field, ...]:
         """Bind a subquery of an expression, which may name columns of the SELECT around it."""

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from headwater.analyze.bind.from_subqueries import COMMA
 from headwater.analyze.bind.lateral import flatten
+from headwater.analyze.bind.ordering import rename_outputs
 from headwater.analyze.bind.scope import Relation, as_fields, is_beyond, knows, resolve
 from headwater.analyze.bind.windowing import window_fields
 from headwater.analyze.correlated.attempts import BindingAttempt, SubqueryBinder
@@ -25,11 +26,12 @@ from headwater.analyze.correlated.outer import domain_of, from_items, mark_colum
 from headwater.analyze.definitions import Field, View
 from headwater.analyze.diagnostics import NAME, did_you_mean
 from headwater.analyze.patterns.from_item import pattern_rows
-from headwater.analyze.query_parts import union_branches
+from headwater.analyze.query_parts import stand_for, union_branches
 from headwater.analyze.recursion.from_item import bind_recursive_rows, working_relation
+from headwater.analyze.shapes.bracketed_joins import WITHIN, is_bracket, is_comma, is_strict
 from headwater.analyze.shapes.unnesting import make_plain, unnested_columns
-from headwater.analyze.shapes.using import natural_columns, share_columns
-from headwater.analyze.shapes.value_lists import unnested, values_of
+from headwater.analyze.shapes.using import natural_columns, one_side, share_columns
+from headwater.analyze.shapes.value_lists import unnested, values_of, values_query
 from headwater.analyze.time.as_of import AsOfJoin
 from headwater.analyze.time.keyed_versions import log_of
 from headwater.analyze.time.pushdown import pushed_down
@@ -41,9 +43,6 @@ from headwater.analyze.typing.infer import infer
 from headwater.dialect.syntax import MatchRecognize, RecursiveRows, WindowTable, WorkingTable
 
 FILE_HINT = "declare it: CREATE TABLE name (…) WITH (connector = 'files', path = '…')"
-
-
-_MORE_THAN_A_COMMA = ("side", "kind", "method", "on", "using")
 
 
 class Binder(SubqueryBinder, Protocol):
@@ -58,14 +57,25 @@ class Binder(SubqueryBinder, Protocol):
     def bind(self, query: exp.Expr, *, named: bool = True) -> tuple[Field, ...]:
         """Bind a query in place and return the columns of its result."""
 
+    def bind_bracket(self, rows: exp.Select, alias: str, before: int) -> list[Relation]:
+        """Bind joins in brackets in place and return what stands for their FROM items."""
+
 
 class RelationBinder:
-    """Binds the FROM clause of one SELECT."""
+    """Binds the FROM clause of one SELECT.
 
-    def __init__(self, binder: Binder) -> None:
+    Args:
+        binder: the binder of the statement.
+        before: the number of relations outside brackets that the FROM clause stands in.
+    """
+
+    def __init__(self, binder: Binder, before: int = 0) -> None:
         self.binder = binder
         self.report = binder.report
         self.relations: list[Relation] = []
+        self.brackets: list[exp.Subquery] = []
+        """The joins in brackets that became derived tables."""
+        self._before = before
         self._group = 0
         """The first relation behind the last comma, which binds after the joins behind it."""
 
@@ -81,9 +91,10 @@ class RelationBinder:
         laterals = any(isinstance(join.this, exp.Lateral) for join in joins)
         written = from_items(select) if laterals else []
         self._values(source.this, None, ())
-        self._add(self._relation(source.this), source.this)
+        for relation in self._items(source.this):
+            self._add(relation, source.this)
         for at, join in enumerate(joins, start=1):
-            if not any(join.args.get(key) for key in _MORE_THAN_A_COMMA):
+            if is_comma(join):
                 join.set("kind", "CROSS")
                 join.meta[COMMA] = True
                 self._group = len(self.relations)
@@ -104,6 +115,10 @@ class RelationBinder:
             self.report.not_yet("MATCH_RECOGNIZE beside a join", joins[0].this, hint)
             select.set("joins", None)
         assert isinstance(match, MatchRecognize)
+        if match.alias_column_names:
+            hint = "name them in MEASURES"
+            at = match.args["alias"]
+            self.report.not_yet("new names for the columns of MATCH_RECOGNIZE", at, hint)
         fields, found = self.binder.bind(rows), None
         if not self.binder.tainted:
             within = exp.Subquery(this=rows)
@@ -115,7 +130,7 @@ class RelationBinder:
 
     def _lateral(self, join: exp.Join, written: Sequence[exp.Expr]) -> None:
         """Bind LATERAL as plain joins, or else as one with all values of what it reads."""
-        alias = join.this.alias or f"_q{len(self.relations) + 1}"
+        alias = join.this.alias or self._name("q")
         mark_columns(join.this, self.binder.number)
         kept, attempt = join.copy(), BindingAttempt(self.binder, [*self.relations])
         if attempt.holds(lambda: self._flatten(join, alias)):
@@ -171,23 +186,35 @@ class RelationBinder:
         before = [*(self.relations[self._group :] if visible is None else visible)]
         shared = [each.name for each in join.args.get("using") or ()]
         listed = self._values(join.this, join, before)
-        relation = self._relation(join.this)
+        items = self._items(join.this)
+        relation = items[0]
         if listed:
-            relation = replace(relation, hidden=frozenset(shared))
-        self._add(relation.optional() if join.side in ("LEFT", "FULL") else relation, join.this)
-        using = self._natural(join) if join.method == "NATURAL" else join.args.get("using")
+            items = [replace(relation, hidden=frozenset(shared))]
+        for each in items:
+            self._add(each.optional() if join.side in ("LEFT", "FULL") else each, join.this)
+        sides = slice(self._group, -len(items)), slice(-len(items), None)
+        using = self._natural(join, *sides) if join.method == "NATURAL" else join.args.get("using")
         if using:
-            self._using(join, using)
+            items = self._using(join, using, *sides)
         if as_of and not relation.broken:
             as_of.compare(relation)
         condition = join.args.get("on")
         if condition is not None:
-            self._condition(join, condition, [*before, relation])
+            self._condition(join, condition, [*before, *items])
         if as_of and not any(each.broken for each in [*before, relation]):
             self._versions(as_of, relation, known)
         if join.side in ("RIGHT", "FULL"):
-            joined = slice(self._group, -1)
+            joined = slice(self._group, sides[0].stop)
+            self._refuse_computed(join, self.relations[joined])
             self.relations[joined] = [each.optional() for each in self.relations[joined]]
+
+    def _refuse_computed(self, join: exp.Join, before: Sequence[Relation]) -> None:
+        """Refuse a RIGHT or FULL JOIN that would have to make NULL what LATERAL computes."""
+        made = [each for each in before if each.computed and isinstance(each.node, exp.Join)]
+        values = [value for each in made for value in (each.computed or {}).values()]
+        if made and (len(made) == len(before) or not all(map(is_strict, values))):
+            hint = "put what follows the comma into a subquery"
+            self.report.not_yet(f"{join.side} JOIN behind a comma and LATERAL", join.this, hint)
 
     def _versions(self, as_of: AsOfJoin, right: Relation, known: frozenset[str]) -> None:
         """Let the versions that held at a time stand for the right side of a bound join.
@@ -196,6 +223,7 @@ class RelationBinder:
             known: what is read already, without it.
         """
         if found := as_of.versions(right):
+            stand_for(found, right.node)
             right.node.replace(found)
             log = log_of(right, self.binder.catalog)
             if log and any(table.name == log.name for table in found.find_all(exp.Table)):
@@ -206,9 +234,12 @@ class RelationBinder:
 
     def _condition(self, join: exp.Join, condition: exp.Expr, visible: Sequence[Relation]) -> None:
         wrapper = exp.Paren(this=condition.copy())
+        around = visible
         for column in list(wrapper.find_all(exp.Column)):
             if column.find_ancestor(exp.Query) is not None:
                 continue
+            within = column.meta.get(WITHIN)
+            visible = [each for each in around if within is None or each.alias in within]
             if not knows(column, visible) and knows(column, self.relations):
                 message = f'ON cannot see "{column.sql("trino")}": the comma binds after JOIN'
                 hint = "write CROSS JOIN instead of the comma"
@@ -228,44 +259,65 @@ class RelationBinder:
         values = values_of(item)
         if values is None:
             return False
-        alias = values.alias or f"_q{len(self.relations) + 1}"
+        alias = values.alias or self._name("q")
+        if join is not None and (join.side in ("RIGHT", "FULL") or join.method):
+            item.replace(values_query(values, alias))
+            return False
         found = unnested(values, alias, join, lambda column: knows(column, before), self.report)
         item.replace(found or values)
         return found is not None
 
-    def _using(self, join: exp.Join, names: Sequence[exp.Expr]) -> None:
-        """Let two columns of one name be one, whose values are equal."""
-        seen = slice(self._group, -1)
-        before, right = self.relations[seen], self.relations[-1]
-        shared = share_columns(join, names, before, right, self.report)
-        self.relations[seen], self.relations[-1] = shared.before, shared.right
+    def _using(
+        self, join: exp.Join, names: Sequence[exp.Expr], left: slice, right: slice
+    ) -> list[Relation]:
+        """Let two columns of one name be one, whose values are equal; return the right side."""
+        before, items = self.relations[left], self.relations[right]
+        shared = share_columns(join, names, before, one_side(items), self.report)
+        hidden = shared.right.hidden
+        self.relations[left] = shared.before
+        self.relations[right] = [replace(each, hidden=each.hidden | hidden) for each in items]
         if shared.merged:
-            alias = f"_using{len(self.relations)}"
-            self.relations.insert(self._group, shared.relation(alias))
+            self.relations.insert(self._group, shared.relation(self._name("using", 0)))
         join.set("using", None)
         if shared.conditions:
             join.set("on", exp.and_(*shared.conditions, copy=False))
+        return [shared.right]
 
-    def _natural(self, join: exp.Join) -> list[exp.Identifier]:
+    def _natural(self, join: exp.Join, left: slice, right: slice) -> list[exp.Identifier]:
         """The columns of a NATURAL JOIN."""
         join.set("method", None)
-        before, right = self.relations[self._group : -1], self.relations[-1]
-        names = natural_columns(before, right)
+        names = natural_columns(self.relations[left], one_side(self.relations[right]))
         if not names and not any(each.broken for each in self.relations):
             hint = "write CROSS JOIN, or ON with a condition"
             message = "the two sides of NATURAL JOIN have no column in common"
             self.report.add("UNKNOWN_COLUMN", message, join.this, hint)
         return names
 
+    def _name(self, kind: str, more: int = 1) -> str:
+        """A name for what has none."""
+        return f"_{kind}{self._before + len(self.relations) + more}"
+
+    def _items(self, node: exp.Expr) -> list[Relation]:
+        """Bind a FROM item; of joins in brackets return a derived table and what is in it."""
+        if not isinstance(node, exp.Subquery) or not is_bracket(node):
+            return [self._relation(node)]
+        alias = self._name("joined")
+        found = self.binder.bind_bracket(node.this, alias, self._before + len(self.relations) + 1)
+        if self.binder.tainted:
+            return [self._broken(alias, node)]
+        _set_alias(node, alias)
+        self.brackets.append(node)
+        return [replace(each, node=node) for each in found]
+
     def _relation(self, node: exp.Expr) -> Relation:
         if isinstance(node, exp.Subquery):
-            if node.this.args.get("joins") and isinstance(node.this, exp.Table):  # reported
-                return self._broken(node.alias or node.this.alias_or_name, node)
             return self._subquery(node)
         if isinstance(node, exp.Unnest):
             return self._unnest(node)
         if isinstance(node, RecursiveRows):
             return self._recursive(node)
+        if isinstance(node, exp.Table) and node.alias_column_names:
+            return self._renamed_table(node)
         if isinstance(node, WorkingTable):
             return working_relation(node, self.binder.working[node.this], self.report)
         if isinstance(node, exp.Table) and isinstance(node.this, WindowTable):
@@ -315,6 +367,16 @@ class RelationBinder:
         _set_alias(node, alias)
         return Relation(alias, as_fields(fields), node)
 
+    def _renamed_table(self, node: exp.Table) -> Relation:
+        """A table whose alias has names for its columns."""
+        alias = node.args["alias"]
+        rows = exp.Select(expressions=[exp.Star()])
+        subquery = exp.Subquery(this=rows, alias=alias.copy())
+        node.replace(subquery)
+        alias.set("columns", None)
+        rows.set("from_", exp.From(this=node))
+        return self._subquery(subquery)
+
     def _passed_on(
         self, node: exp.Table, alias: str, query: exp.Query, fields: Sequence[Field]
     ) -> Relation:
@@ -322,13 +384,14 @@ class RelationBinder:
         for table in query.find_all(exp.Table):
             self.binder.inputs[table.name] = None
         subquery = exp.Subquery(this=query)
+        stand_for(subquery, node)
         _set_alias(subquery, alias)
         node.replace(subquery)
         return Relation(alias, as_fields(fields), subquery)
 
     def _subquery(self, node: exp.Subquery) -> Relation:
         fields = self.binder.bind(node.this)
-        alias = node.alias or f"_q{len(self.relations) + 1}"
+        alias = node.alias or self._name("q")
         names = node.alias_column_names
         if names:
             fields = self._renamed(node, fields, names)
@@ -352,12 +415,11 @@ class RelationBinder:
                 self.report.add("WRONG_ARGUMENTS", message, node.args["alias"], hint)
             return tuple(fields)
         for branch in union_branches(node.this):
-            for item, name in zip(branch.selects, names, strict=True):
-                item.set("alias", exp.to_identifier(name))
+            rename_outputs(branch, names)
         return tuple(replace(field, name=name) for field, name in zip(fields, names, strict=True))
 
     def _unnest(self, node: exp.Unnest) -> Relation:
-        alias = node.alias or f"_q{len(self.relations) + 1}"
+        alias = node.alias or self._name("q")
         wrapper = exp.Tuple(expressions=[item.copy() for item in node.expressions])
         for column in list(wrapper.find_all(exp.Column)):
             if not is_beyond(column, self.relations, self.binder.beyond, self.report):

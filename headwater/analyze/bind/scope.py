@@ -36,6 +36,7 @@ class Relation:
         broken: whether its columns are unknown because it has errors of its own.
         computed: what stands for its columns if no FROM item has them (LATERAL): bound expressions
             over the relations before it.
+        twice: columns that more than one FROM item in brackets has.
         reads: the marks of columns of subqueries that belong to it.
     """
 
@@ -45,6 +46,7 @@ class Relation:
     hidden: frozenset[str] = frozenset()
     broken: bool = False
     computed: Mapping[str, exp.Expr] | None = None
+    twice: frozenset[str] = frozenset()
     reads: dict[int, exp.Column] = dataclasses.field(default_factory=dict, compare=False)
 
     @property
@@ -56,7 +58,17 @@ class Relation:
     def optional(self) -> Relation:
         """Return the relation as an outer join shows it: every column can be NULL."""
         fields = {name: replace(field, nullable=True) for name, field in self.fields.items()}
-        return replace(self, fields=fields)
+        computed = self.computed and {name: _optional(each) for name, each in self.computed.items()}
+        return replace(self, fields=fields, computed=computed)
+
+
+def _optional(value: exp.Expr) -> exp.Expr:
+    """A copy of a value over columns that an outer join can leave NULL."""
+    root = exp.Paren(this=value.copy())
+    for column in root.find_all(exp.Column):
+        column.meta[NULLABLE] = True
+    found: exp.Expr = root.this
+    return found.pop()
 
 
 def as_fields(fields: Sequence[Field]) -> dict[str, Field]:

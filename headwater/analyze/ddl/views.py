@@ -22,6 +22,7 @@ from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.rules import bound_rules, syntax_rules
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.contract import Checked
+from headwater.analyze.rules.read_clauses import lost_tables, number_tables, unread_arguments
 from headwater.analyze.shapes.bracketed_joins import without_brackets
 from headwater.analyze.shapes.constant_queries import without_constants
 from headwater.analyze.shapes.first_rows import plain_first_rows
@@ -51,13 +52,15 @@ def bind_view(
     """Bind and check one view.
 
     Args:
-        statement: as parsed; not changed.
+        statement: as parsed; its tables get numbers, which its text does not show.
         broken: names that are defined but have errors of their own.
 
     Returns:
         The view, or None if it or something it reads has errors.
     """
     syntax_rules.names_given(statement, report)
+    unread_arguments(statement, report)
+    number_tables(statement.expression)
     shaped = statement.copy()
     shaped.set("expression", limited_unions(shaped.expression))
     without_brackets(shaped.expression)
@@ -100,6 +103,7 @@ def bind_view(
     if report.errors:
         return None
     only_allowed(query, report)
+    lost_tables(statement.expression, query, report)
     view = View(
         name=statement.this.name,
         query=query,

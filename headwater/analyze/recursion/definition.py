@@ -13,7 +13,7 @@ from itertools import chain, count
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.query_parts import optional, relations
+from headwater.analyze.query_parts import optional, relations, stand_for
 from headwater.dialect.syntax import RecursiveRows, WorkingTable
 
 _FORM = "write WITH RECURSIVE r (…) AS (SELECT … UNION ALL SELECT … FROM r JOIN …)"
@@ -79,6 +79,7 @@ def recursive_rows(
     alias = mention.args.get("alias") or exp.TableAlias(this=mention.this.copy())
     working = WorkingTable(this=name, alias=alias.copy())
     working.meta.update(mention.this.meta)
+    stand_for(working, mention)
     mention.replace(working)
     columns = [column.copy() for column in cte.args["alias"].columns]
     found = RecursiveRows(this=union.copy(), name=name, columns=columns or None)

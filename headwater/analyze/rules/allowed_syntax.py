@@ -157,9 +157,9 @@ def only_allowed(root: exp.Expr, report: Diagnostics) -> None:
             continue
         for key, value in node.args.items():
             if key not in allowed and value not in (None, False, []):
-                word = key.rstrip("_").upper() if value is True else str(value)
+                word = value if isinstance(value, str) else ""
                 at = value if isinstance(value, exp.Expression) else node
-                _refuse(at, report, word if isinstance(value, (bool, str)) else "")
+                _refuse(at, report, key.rstrip("_").upper() if value is True else word)
         if isinstance(node, (exp.Cast, exp.TryCast)):
             _constant_time(node, report)
         elif check := _PARTS.get(type(node)):

@@ -11,10 +11,8 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics, check_name
-from headwater.analyze.rules.determinism import REFUSED
 from headwater.analyze.time.versions import is_as_of
 from headwater.dialect import syntax
-from headwater.dialect.position import offsets_of
 
 Rule = Callable[[syntax.CreateStreamingView, Diagnostics], None]
 
@@ -37,40 +35,6 @@ def limits_without_order(statement: syntax.CreateStreamingView, report: Diagnost
             hint = "say which rows: ORDER BY … LIMIT"
             message = "LIMIT without ORDER BY takes any rows"
             report.add("NON_DETERMINISTIC", message, limit or query.args["offset"], hint)
-
-
-def select_clauses(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
-    """Refuse the clauses of SELECT that are not part of the language or come later."""
-    known = {
-        "sample",  # has an error of its own
-        "with_",
-        "expressions",
-        "distinct",
-        "from_",
-        "joins",
-        "where",
-        "group",
-        "having",
-        "qualify",
-        "order",
-    }
-    known |= {"limit", "offset", "kind", "windows", "match"}
-    for select in statement.expression.find_all(exp.Select):
-        if sample := select.args.get("sample"):
-            _refuse_sample(sample, select, report)
-        for key, value in select.args.items():
-            if value and key not in known:
-                node = value[0] if isinstance(value, list) else value
-                words = key.rstrip("_").upper().replace("_", " ")
-                message = f"{words} is not part of the language"
-                at = node if isinstance(node, exp.Expression) else select
-                report.add("UNSUPPORTED_SYNTAX", message, at, "write it in Trino SQL")
-
-
-def _refuse_sample(sample: exp.Expr, at: exp.Expr, report: Diagnostics) -> None:
-    hazard = REFUSED["tablesample"]
-    message = f"TABLESAMPLE is refused: {hazard.reason}"
-    report.add(hazard.condition, message, sample if offsets_of(sample) else at, hazard.hint)
 
 
 def set_operations(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
@@ -97,7 +61,7 @@ def unsupported_joins(statement: syntax.CreateStreamingView, report: Diagnostics
 
 
 def unsupported_tables(statement: syntax.CreateStreamingView, report: Diagnostics) -> None:
-    """Refuse versions of tables outside as-of joins, samples and windows that nothing runs yet."""
+    """Refuse versions of tables outside as-of joins, and windows that nothing runs yet."""
     for table in statement.expression.find_all(exp.Table):
         versioned = any(table.args.get(key) for key in ("version", "when", "system_time"))
         if versioned and not (isinstance(table.parent, exp.Join) and is_as_of(table.parent)):
@@ -106,15 +70,6 @@ def unsupported_tables(statement: syntax.CreateStreamingView, report: Diagnostic
             if table.args.get("version") and table.args["version"].name != "TIMESTAMP":
                 words, hint = "FOR VERSION AS OF in a view", "read the table without a version"
             report.not_yet(words, table, hint)
-        if sample := table.args.get("sample"):
-            _refuse_sample(sample, table, report)
-        if table.args.get("joins"):
-            hint = "name it: LEFT JOIN (SELECT … FROM a JOIN b ON …) AS x ON …"
-            report.not_yet("joins in brackets here", table, hint)
-        for key in ("laterals", "partition", "changes", "rows_from"):
-            if table.args.get(key):
-                message = f"{key.upper()} of a table is not part of the language"
-                report.add("UNSUPPORTED_SYNTAX", message, table, "write a plain FROM clause")
     for window in statement.expression.find_all(syntax.WindowTable):
         if window.args.get("partition_by") and window.args["kind"] != "session":
             message = "PARTITION BY in a window is for SESSION"
@@ -145,7 +100,6 @@ def names_given(statement: syntax.CreateStreamingView, report: Diagnostics) -> N
 RULES: tuple[Rule, ...] = (
     unsupported_clauses,
     limits_without_order,
-    select_clauses,
     set_operations,
     unsupported_joins,
     unsupported_tables,

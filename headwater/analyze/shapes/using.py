@@ -42,6 +42,29 @@ class SharedColumns:
         return Relation(alias, as_fields(fields), exp.Null(), computed=self.merged)
 
 
+def one_side(items: Sequence[Relation]) -> Relation:
+    """Return one relation with the columns that plain names mean on one side of a join.
+
+    Args:
+        items: a relation, or a derived table and what stands for the FROM items in it.
+    """
+    first, *within = items
+    if not within:
+        return first
+    computed: dict[str, exp.Expr] = {}
+    fields: list[Field] = []
+    twice: set[str] = set()
+    for each in within:
+        for name in (name for name in each.fields if name not in each.hidden):
+            if name in computed:
+                twice.add(name)
+            fields.append(each.fields[name])
+            computed[name] = (each.computed or {})[name]
+    return Relation(
+        first.alias, as_fields(fields), first.node, computed=computed, twice=frozenset(twice)
+    )
+
+
 def natural_columns(before: Sequence[Relation], right: Relation) -> list[exp.Identifier]:
     """Return the columns that both sides of a NATURAL JOIN have."""
     seen = {name for each in before for name in each.fields if name not in each.hidden}
@@ -75,7 +98,8 @@ def share_columns(
             for at, each in enumerate(shared.before)
             if item.name in each.fields and item.name not in each.hidden
         ]
-        if len(holders) != 1 or item.name not in right.fields:
+        found = item.name in right.fields and item.name not in right.twice
+        if len(holders) != 1 or not found:
             if not any(each.broken for each in (*before, right)):
                 message = f'column "{item.name}" of USING is not in both tables once'
                 report.add("UNKNOWN_COLUMN", message, item, "write ON with both columns")

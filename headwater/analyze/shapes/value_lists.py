@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.query_parts import stand_for
 from headwater.analyze.typing.functions.lines import named
 from headwater.dialect.vocabulary import unnamed_column
 
@@ -43,11 +44,32 @@ def values_of(node: exp.Expr) -> exp.Values | None:
         return None
     found = inner.copy()
     if inner is not node:
+        stand_for(found, node)
         alias = (node.args.get("alias") or exp.TableAlias()).copy()
         if not alias.columns:
             alias.set("columns", [each.copy() for each in _columns(inner)])
         found.set("alias", alias)
     return found
+
+
+def values_query(values: exp.Values, alias: str) -> exp.Subquery:
+    """Return a list of rows as a query of its own, whose rows stand whatever a join says of them.
+
+    Args:
+        values: the list of rows, with the names of its columns if it has some.
+        alias: its name.
+    """
+    width = len(_row(values.expressions[0]))
+    names = values.alias_column_names or [unnamed_column(at) for at in range(width)]
+    columns = [exp.column(name) for name in names]
+    rows = exp.Select(expressions=columns, from_=exp.From(this=values))
+    found = exp.Subquery(this=rows, alias=exp.TableAlias(this=exp.to_identifier(alias)))
+    found.meta.update(values.meta)
+    return found
+
+
+def _row(row: exp.Expr) -> list[exp.Expr]:
+    return row.expressions if isinstance(row, exp.Tuple) else [row]
 
 
 def _columns(values: exp.Expr) -> list[exp.Expr]:
@@ -71,9 +93,7 @@ def unnested(
         elsewhere: whether a column is one of what stands before.
         report: where errors go.
     """
-    rows = [
-        each.expressions if isinstance(each, exp.Tuple) else [each] for each in values.expressions
-    ]
+    rows = [_row(each) for each in values.expressions]
     width = len(rows[0])
     names = values.alias_column_names or [unnamed_column(at) for at in range(width)]
     message = ""
@@ -83,9 +103,6 @@ def unnested(
     elif width * len(rows) > _MOST:
         message = f"VALUES with {width * len(rows)} values"
         report.not_yet(message, rows[0][0], f"make it a table: the maximum is {_MOST}")
-    elif join is not None and join.side in ("RIGHT", "FULL"):
-        message = f"{join.side} JOIN (VALUES …)"
-        report.not_yet(message, rows[0][0], "begin FROM with VALUES, or make it a view of its own")
     if message:
         return None
     condition = _condition(join, alias)
