@@ -241,7 +241,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "names",
-        lambda b: name_outputs(b.select, b.named, b.report),
+        lambda b: name_outputs(b.select, b.named),
         ("columns listed", "window time"),
         ("outputs named",),
     ),
@@ -249,7 +249,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("grouping", _grouping, ("relations", "outputs named"), ("group keys",)),
     Pass(
         "qualify",
-        lambda b: name_in_qualify(b.select, b.columns),
+        lambda b: name_in_qualify(b.select, b.columns, b.report),
         ("relations", "outputs named"),
         ("qualify",),
     ),

@@ -25,7 +25,7 @@ from headwater.analyze.correlated.outer import domain_of, from_items, mark_colum
 from headwater.analyze.definitions import Field, View
 from headwater.analyze.diagnostics import NAME, did_you_mean
 from headwater.analyze.patterns.from_item import pattern_rows
-from headwater.analyze.query_parts import union_branches
+from headwater.analyze.query_parts import rename_outputs, union_branches
 from headwater.analyze.recursion.from_item import bind_recursive_rows, working_relation
 from headwater.analyze.shapes.unnesting import make_plain, unnested_columns
 from headwater.analyze.shapes.using import natural_columns, share_columns
@@ -39,6 +39,7 @@ from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import expect_boolean, type_of
 from headwater.analyze.typing.infer import infer
 from headwater.dialect.syntax import MatchRecognize, RecursiveRows, WindowTable, WorkingTable
+from headwater.dialect.vocabulary import told_apart
 
 FILE_HINT = "declare it: CREATE TABLE name (…) WITH (connector = 'files', path = '…')"
 
@@ -351,9 +352,9 @@ class RelationBinder:
                 hint = "give as many names as the subquery has columns"
                 self.report.add("WRONG_ARGUMENTS", message, node.args["alias"], hint)
             return tuple(fields)
+        names = told_apart(names)
         for branch in union_branches(node.this):
-            for item, name in zip(branch.selects, names, strict=True):
-                item.set("alias", exp.to_identifier(name))
+            rename_outputs(branch, names)
         return tuple(replace(field, name=name) for field, name in zip(fields, names, strict=True))
 
     def _unnest(self, node: exp.Unnest) -> Relation:

@@ -13,25 +13,8 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
-from headwater.analyze.query_parts import union_branches, written_name
+from headwater.analyze.query_parts import rename_outputs, union_branches
 from headwater.dialect import syntax
-
-
-def tell_apart(statement: syntax.CreateStreamingView, query: exp.Query) -> None:
-    """Give columns of one name, such as ``t.id`` and ``u.id``, those of the list, in place.
-
-    Args:
-        query: as parsed, without WITH.
-    """
-    names, select = _names(statement), union_branches(query)[0]
-    items = select.expressions
-    if len(names) != len(items) or select.args.get("order") or any(i.is_star for i in items):
-        return
-    written = [written_name(item) for item in items]
-    for at, item in enumerate(items):
-        if isinstance(item, exp.Column) and written.count(written[at]) > 1:
-            items[at] = exp.Alias(this=item, alias=exp.to_identifier(names[at].name))
-    select.set("expressions", items)
 
 
 def name_columns(
@@ -74,14 +57,7 @@ def _gives_names(columns: Sequence[exp.Expr]) -> bool:
 
 def _renamed(query: exp.Query, fields: Sequence[Field], names: Sequence[str]) -> tuple[Field, ...]:
     for branch in union_branches(query):
-        new = dict(zip((item.alias for item in branch.selects), names, strict=True))
-        for item, name in zip(branch.selects, names, strict=True):
-            item.set("alias", exp.to_identifier(name))
-        order = branch.args.get("order")
-        for ordered in order.expressions if order is not None else ():
-            output = ordered.this
-            if isinstance(output, exp.Column) and not output.table and output.name in new:
-                output.set("this", exp.to_identifier(new[output.name]))
+        rename_outputs(branch, names)
     return tuple(replace(field, name=name) for field, name in zip(fields, names, strict=True))
 
 
