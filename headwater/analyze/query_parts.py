@@ -233,6 +233,15 @@ def aggregates(expression: exp.Expr | None) -> list[exp.AggFunc]:
     return found
 
 
+def own_aggregate(expression: exp.Expr) -> exp.Expr | None:
+    """Return the first function of an expression that aggregates, with OVER or without.
+
+    Subqueries have their own.
+    """
+    nodes = expression.walk(prune=lambda node: isinstance(node, exp.Query))
+    return next((node for node in nodes if isinstance(node, exp.AggFunc)), None)
+
+
 def first_aggregate(select: exp.Select) -> exp.Expr:
     """Return the first aggregate call among the outputs of a SELECT; without one the SELECT."""
     return next((node for item in select.selects for node in aggregates(item)), select)

@@ -32,9 +32,25 @@ LETTERS: Mapping[str, str] = {
 }
 """Letters of Trino that every engine has, as those of ``strftime``."""
 JAVA: Mapping[str, str] = {
-    "%Y": "yyyy", "%y": "yy", "%m": "MM", "%-m": "M", "%B": "MMMM", "%b": "MMM", "%d": "dd",
-    "%-d": "d", "%A": "EEEE", "%a": "EEE", "%H": "HH", "%-H": "H", "%I": "hh", "%-I": "h",
-    "%M": "mm", "%-M": "m", "%S": "ss", "%-S": "s", "%p": "a",
+    "%Y": "yyyy",
+    "%y": "yy",
+    "%m": "MM",
+    "%-m": "M",
+    "%B": "MMMM",
+    "%b": "MMM",
+    "%d": "dd",
+    "%-d": "d",
+    "%A": "EEEE",
+    "%a": "EEE",
+    "%H": "HH",
+    "%-H": "H",
+    "%I": "hh",
+    "%-I": "h",
+    "%M": "mm",
+    "%-M": "m",
+    "%S": "ss",
+    "%-S": "s",
+    "%p": "a",
 }
 """Letters of ``strftime`` as those of Java, where a letter that is repeated is another one."""
 _OTHERS: Mapping[str, str] = {"f": "%f"}

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from headwater.analyze.bind.scope import output_named
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.query_parts import own_aggregate
 
 
 def bind_grouping(select: exp.Select, columns: Collection[str], report: Diagnostics) -> bool:
@@ -88,7 +89,7 @@ def _key(
         found = key if output is None else output.this.copy()
     else:
         found = key
-    if aggregate := found.find(exp.AggFunc):
+    if aggregate := own_aggregate(found):
         place = key if found is not key else aggregate
         report.add(
             "MISPLACED_AGGREGATE", "aggregates cannot be group keys", place, "group by a column"

@@ -25,7 +25,7 @@ from headwater.analyze.correlated.outer import domain_of, from_items, mark_colum
 from headwater.analyze.definitions import Field, View
 from headwater.analyze.diagnostics import NAME, did_you_mean
 from headwater.analyze.patterns.from_item import pattern_rows
-from headwater.analyze.query_parts import rename_outputs, union_branches
+from headwater.analyze.query_parts import own_aggregate, rename_outputs, union_branches
 from headwater.analyze.recursion.from_item import bind_recursive_rows, working_relation
 from headwater.analyze.shapes.unnesting import make_plain, unnested_columns
 from headwater.analyze.shapes.using import natural_columns, share_columns
@@ -219,7 +219,7 @@ class RelationBinder:
                 resolve(column, visible, self.report)
         infer(wrapper, self.report)
         expect_boolean(wrapper.this, "ON", self.report)
-        if found := wrapper.find(exp.AggFunc):
+        if found := own_aggregate(wrapper):
             hint = "aggregate in a subquery"
             self.report.add("MISPLACED_AGGREGATE", "aggregates cannot stand in ON", found, hint)
         join.set("on", wrapper.this)
