@@ -170,7 +170,13 @@ def did_you_mean(name: str, names: Iterable[str], what: str) -> str:
 
 
 def check_name(
-    report: Diagnostics, name: str, at: exp.Expr, what: str, *, words: bool = False
+    report: Diagnostics,
+    name: str,
+    at: exp.Expr,
+    what: str,
+    *,
+    words: bool = False,
+    otherwise: str = "",
 ) -> None:
     """Note an error if a user may not define this name.
 
@@ -179,6 +185,7 @@ def check_name(
         at: the node that defines it.
         what: ``column``, ``view``, …, for the message.
         words: whether several may be one name, and signs may be in it: ``31-60 days``, ``a.id``.
+        otherwise: what to do about a name that cannot be changed.
     """
     if what == "column" and (is_system_column(name) or is_unnamed(name)):
         hint = "choose another name: names that begin with _ are reserved"
@@ -186,7 +193,7 @@ def check_name(
         signs = "_ - + & / < > ( )"
         hint = f"use up to 63 letters, digits and {signs}, with single spaces or dots between"
     elif not words and not NAME.fullmatch(name):
-        hint = "use a letter, then up to 62 letters, digits or underscores"
+        hint = f"use a letter, then up to 62 letters, digits or underscores{otherwise}"
     elif what != "column" and name.endswith(RESERVED_SUFFIXES) and not at.meta.get(NEXT):
         hint = f"choose another ending: {', '.join(RESERVED_SUFFIXES)} are reserved"
     else:

@@ -5,10 +5,12 @@ In: query nodes. Out: their parts. These are the questions every later step asks
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from sqlglot import exp
+
+from headwater.dialect.vocabulary import name_shown
 
 PLACES = "places"
 """Key of ``meta`` of a FROM item: the numbers of what it stands for in the text of the query."""
@@ -146,7 +148,47 @@ def written_name(output: exp.Expr) -> str:
     output = output.unnest()
     if isinstance(output, exp.Dot):
         return str(output.expression.name)  # a field of a row
-    return str(output.alias_or_name) if isinstance(output, (exp.Alias, exp.Column)) else ""
+    if not isinstance(output, (exp.Alias, exp.Column)):
+        return ""
+    return name_shown(str(output.alias_or_name))
+
+
+def outputs_named(select: exp.Select, name: str) -> list[exp.Expr]:
+    """Return the outputs of a name, each value once.
+
+    Args:
+        select: a SELECT whose outputs are named.
+        name: as written.
+    """
+    found = {item.this: item for item in select.selects if name_shown(item.alias) == name}
+    return [*found.values()]
+
+
+def rename_outputs(select: exp.Select, names: Sequence[str]) -> None:
+    """Give the outputs of a bound SELECT other names, also where ORDER BY has them, in place.
+
+    Args:
+        select: a SELECT whose outputs are named.
+        names: one for each output.
+    """
+    pairs = [*zip(select.selects, names, strict=True)]
+    new = {item.alias: name for item, name in pairs if not _stays(item, select, names)}
+    for item, name in pairs:
+        item.set("alias", exp.to_identifier(name))
+    order = select.args.get("order")
+    for ordered in order.expressions if order is not None else ():
+        output = ordered.this
+        if isinstance(output, exp.Column) and not output.table and output.name in new:
+            output.set("this", exp.to_identifier(new[output.name]))
+
+
+def _stays(item: exp.Expr, select: exp.Select, names: Sequence[str]) -> bool:
+    """Return whether the old name of an output still means its value: it is the only column of it.
+
+    Definitions that were so before keep their text, and so their fingerprint.
+    """
+    column, alone = item.this, not select.args.get("joins")
+    return isinstance(column, exp.Column) and column.name == item.alias not in names and alone
 
 
 def is_stateful(select: exp.Select) -> bool:
@@ -197,6 +239,15 @@ def aggregates(expression: exp.Expr | None) -> list[exp.AggFunc]:
             found.append(node)
         stack.extend(node.iter_expressions())
     return found
+
+
+def own_aggregate(expression: exp.Expr) -> exp.Expr | None:
+    """Return the first function of an expression that aggregates, with OVER or without.
+
+    Subqueries have their own.
+    """
+    nodes = expression.walk(prune=lambda node: isinstance(node, exp.Query))
+    return next((node for node in nodes if isinstance(node, exp.AggFunc)), None)
 
 
 def first_aggregate(select: exp.Select) -> exp.Expr:

@@ -23,6 +23,7 @@ from sqlglot.parsers.trino import TrinoParser
 from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
+from headwater.dialect import time_patterns
 from headwater.dialect.generator import HeadwaterGenerator
 from headwater.dialect.hints import without_sizes
 from headwater.dialect.json_paths import failing_value
@@ -211,6 +212,8 @@ class Headwater(Trino):
         # sqlglot reads TO_CHAR, which Trino does not have, with patterns of Teradata
         FUNCTIONS = {
             **_own(TrinoParser.FUNCTIONS, "TO_CHAR", *_BY_NAME),
+            "DATE_FORMAT": time_patterns.build(exp.TimeToStr),
+            "DATE_PARSE": time_patterns.build(exp.StrToTime),
             "TIMESTAMPDIFF": _units_between,
             "DATEDIFF": _days_between,
         }

@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from headwater.dialect.time_patterns import WRITTEN
 from headwater.errors import Span
 
 SOURCE_META = "source"
@@ -130,7 +131,7 @@ def place_within(literal: exp.Expr, source: SourceText | None, at: int, length: 
     if source is None or offsets is None or not literal.is_string:
         return None
     start, end = offsets
-    value = literal.name
+    value = literal.meta.get(WRITTEN, literal.name)
     if source.text[start:end] != f"'{_quoted(value)}'":
         return None
     first = start + 1 + len(_quoted(value[:at]))

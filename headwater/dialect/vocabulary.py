@@ -7,6 +7,7 @@ does not know its file yet.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from difflib import SequenceMatcher
@@ -18,6 +19,7 @@ RESERVED_SUFFIXES = ("__changes", "__late", "__quarantine")
 _UNNAMED = re.compile(r"_col[0-9]+")
 _COUNTED = re.compile(r"_[0-9]+[ _a-z]")
 """How names such as ``_30_days`` begin, which no column of Headwater has."""
+_REPEATED = re.compile(r"_again[0-9]+_")
 
 TYPE_NAMES: tuple[str, ...] = (
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "INT", "BIGINT", "REAL", "DOUBLE", "DECIMAL"),
@@ -101,6 +103,31 @@ def is_unnamed(column: str) -> bool:
     return _UNNAMED.fullmatch(column) is not None
 
 
+def told_apart(names: Iterable[str]) -> list[str]:
+    """Return names of columns of which each is there once: ``a, _again2_a`` for ``a, a``.
+
+    Args:
+        names: as written, in the order of the columns.
+    """
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"_again{seen[name]}_{name}")
+    return found
+
+
+def name_shown(column: str) -> str:
+    """Return the name that a column was written with, before :func:`told_apart`."""
+    return _REPEATED.sub("", column, count=1) if is_repeated(column) else column
+
+
+def is_repeated(column: str) -> bool:
+    """Return whether a name is one that :func:`told_apart` made: another column has it already."""
+    return _REPEATED.match(column) is not None
+
+
 def is_system_column(column: str) -> bool:
     """Return whether a column of a table is Headwater's own: ``*`` does not show it."""
-    return column.startswith("_") and not is_unnamed(column) and not _COUNTED.match(column)
+    own = column.startswith("_") and not is_unnamed(column)
+    return own and not _COUNTED.match(column) and not is_repeated(column)

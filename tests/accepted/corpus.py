@@ -68,13 +68,18 @@ class Form:
 def forms() -> tuple[Form, ...]:
     """Return the table of forms: one SELECT a line, below the outcome that it has."""
     tables, _, rest = FORMS.read_text(encoding="utf-8").partition("\n\n")
+    return tuple(Form(query, outcome, tables) for query, outcome in outcomes(rest))
+
+
+def outcomes(text: str) -> list[tuple[str, str]]:
+    """Return the queries of a text, one SELECT a line, each with the outcome that is above it."""
     found, outcome = [], "ok"
-    for line in rest.splitlines():
+    for line in text.splitlines():
         if line.startswith(_OUTCOME):
             outcome = line.removeprefix(_OUTCOME).strip()
         elif line and not line.startswith("--"):
-            found.append(Form(line.removesuffix(";"), outcome, tables))
-    return tuple(found)
+            found.append((line.removesuffix(";"), outcome))
+    return found
 
 
 def projects(random: int) -> Iterator[Project]:

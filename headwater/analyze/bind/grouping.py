@@ -9,7 +9,9 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
+from headwater.analyze.bind.scope import output_named
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.query_parts import own_aggregate
 
 
 def bind_grouping(select: exp.Select, columns: Collection[str], report: Diagnostics) -> bool:
@@ -84,22 +86,14 @@ def _key(
             return None
         found: exp.Expr = select.expressions[at - 1].unalias().copy()
     elif isinstance(key, exp.Column) and not key.table and key.name not in columns:
-        found = _aliased(key, select)
+        output = output_named(select, key, report)
+        found = key if output is None else output.this.copy()
     else:
         found = key
-    if aggregate := found.find(exp.AggFunc):
+    if aggregate := own_aggregate(found):
         place = key if found is not key else aggregate
         report.add(
             "MISPLACED_AGGREGATE", "aggregates cannot be group keys", place, "group by a column"
         )
         return None
     return found
-
-
-def _aliased(key: exp.Column, select: exp.Select) -> exp.Expr:
-    """Return the output of that name, or the key itself if there is none."""
-    for item in select.expressions:
-        if isinstance(item, exp.Alias) and item.alias == key.name:
-            value: exp.Expr = item.this.copy()
-            return value
-    return key

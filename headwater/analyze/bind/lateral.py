@@ -35,7 +35,7 @@ from headwater.analyze.query_parts import (
     window_calls,
     written_name,
 )
-from headwater.dialect.vocabulary import unnamed_column
+from headwater.dialect.vocabulary import told_apart, unnamed_column
 
 _HINT = "write it as a join with a subquery"
 _FUNCTION_HINT = "write CROSS JOIN UNNEST of an array, or for versions JOIN t FOR SYSTEM_TIME AS OF"
@@ -193,11 +193,8 @@ class _Lateral:
         self._check_names()
         items = self.select.expressions
         named = (written_name(item) or unnamed_column(at) for at, item in enumerate(items))
-        names = self.names or [*named]
+        names = told_apart(self.names or named)
         for item, name in zip(items, names, strict=False):
-            if name in computed:
-                message = f'column "{name}" is selected twice'
-                self.report.add("DUPLICATE_COLUMN", message, item, "rename one of them with AS")
             self._refuse_subqueries(item)
             computed[name] = exp.Paren(this=item.unalias())
             for call in aggregates(computed[name]):

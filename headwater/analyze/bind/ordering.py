@@ -8,11 +8,18 @@ differ in an array, a map or a row that is read, that is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import NULLABLE, Relation, column_of, named_subquery, resolve
+from headwater.analyze.bind.scope import (
+    NULLABLE,
+    Relation,
+    column_of,
+    named_subquery,
+    output_named,
+    resolve,
+)
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import is_aggregate, is_distinct
@@ -64,7 +71,6 @@ def bind_order(select: exp.Select, relations: Sequence[Relation], report: Diagno
             message = f"{key.upper()} must be a whole number"
             report.add("WRONG_ARGUMENTS", message, clause, "write it like LIMIT 10")
     order = select.args.get("order")
-    outputs = {item.alias: item for item in select.selects}
     for item in order.expressions if order is not None else []:
         if isinstance(item.this, exp.Paren) and isinstance(item.this.unnest(), exp.Column):
             item.set("this", item.this.unnest())
@@ -77,24 +83,28 @@ def bind_order(select: exp.Select, relations: Sequence[Relation], report: Diagno
                 report.add("UNKNOWN_COLUMN", message, value, hint)
                 continue
             item.set("this", exp.column(select.selects[at - 1].alias))
-        elif isinstance(value, exp.Column) and not value.table and value.name in outputs:
+        elif isinstance(value, exp.Column) and not value.table and _output(value, select, report):
             continue
         elif is_distinct(select) or is_aggregate(select):
             hint = "select it with a name, and order by the name"
             report.not_yet("ORDER BY a column that is not selected", value, hint)
         else:
-            _resolve_item(item, outputs, relations, report)
+            _resolve_item(item, select, relations, report)
+
+
+def _output(column: exp.Column, select: exp.Select, report: Diagnostics) -> exp.Expr | None:
+    return None if column.table else output_named(select, column, report)
 
 
 def _resolve_item(
     item: exp.Expr,
-    outputs: Mapping[str, exp.Expr],
+    select: exp.Select,
     relations: Sequence[Relation],
     report: Diagnostics,
 ) -> None:
     """Resolve an expression of ORDER BY, in which a plain name is an output if there is one."""
     for column in list(item.find_all(exp.Column)):
-        output = None if column.table else outputs.get(column.name)
+        output = _output(column, select, report)
         if output is None:
             resolve(column, relations, report)
         elif output.this.find(exp.Window, exp.Query):
@@ -107,18 +117,6 @@ def _resolve_item(
                 resolve(inner, relations, report)
             whole = isinstance(value.this, (exp.Column, exp.Dot, exp.Func))
             column.replace(value.this if whole else value)
-
-
-def rename_outputs(select: exp.Select, names: Sequence[str]) -> None:
-    """Give the outputs of a bound SELECT other names, in ORDER BY, too, in place."""
-    new = dict(zip((item.alias for item in select.selects), names, strict=True))
-    for item, name in zip(select.selects, names, strict=True):
-        item.set("alias", exp.to_identifier(name))
-    order = select.args.get("order")
-    for ordered in order.expressions if order is not None else ():
-        output = ordered.this
-        if isinstance(output, exp.Column) and not output.table and output.name in new:
-            output.set("this", exp.to_identifier(new[output.name]))
 
 
 def cast_outputs(

@@ -9,18 +9,15 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import Relation, knows, resolve
+from headwater.analyze.bind.scope import OF_STAR, Relation, knows, output_named, resolve
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.failing.bounds import bound_of
-from headwater.analyze.query_parts import written_name
+from headwater.analyze.query_parts import union_branches, written_name
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import named, type_of
 from headwater.analyze.typing.nullable import nullable
-from headwater.dialect.vocabulary import unnamed_column
-
-_OF_STAR = "of_star"
-"""Key of ``meta`` of what ``*`` stands for: the name of the relation or row that it is of."""
+from headwater.dialect.vocabulary import is_repeated, name_shown, told_apart, unnamed_column
 
 
 def expand_stars(select: exp.Select, relations: Sequence[Relation], report: Diagnostics) -> None:
@@ -86,7 +83,7 @@ def _fields_of_row(
     items: list[exp.Expr] = []
     for field in kind.expressions:
         item = exp.Dot(this=exp.Paren(this=row.copy()), expression=exp.to_identifier(field.name))
-        item.meta[_OF_STAR] = row.name
+        item.meta[OF_STAR] = row.name
         items.append(item)
     return items
 
@@ -97,12 +94,15 @@ def _listed(star: exp.Star, columns: list[exp.Expr], report: Diagnostics) -> lis
         report.add("UNSUPPORTED_SYNTAX", "* takes no list of names", star, "name the columns")
     without = {each.name: each for each in star.args.get("except_") or []}
     instead = {each.alias: each for each in star.args.get("replace") or []}
-    names = [column.name for column in columns]
+    names = [name_shown(column.name) for column in columns]
     for name, node in {**without, **instead}.items():
         if name not in names:
             hint = did_you_mean(name, names, "columns")
             report.add("UNKNOWN_COLUMN", f'column "{name}" is not in *', node, hint)
-    kept = [column for column in columns if column.name not in without]
+        elif any(is_repeated(each.name) and name_shown(each.name) == name for each in columns):
+            hint = "rename one of them with AS in the subquery"
+            report.add("AMBIGUOUS_COLUMN", f'column "{name}" is in * twice', node, hint)
+    kept = [each for each in columns if name_shown(each.name) not in without]
     return [instead[each.name].copy() if each.name in instead else each for each in kept]
 
 
@@ -122,56 +122,58 @@ def _columns_of(relations: Sequence[Relation]) -> list[exp.Expr]:
     for relation in relations:
         for name in relation.shown:
             column = exp.column(name, table=relation.alias)
-            column.meta[_OF_STAR] = relation.alias
+            column.meta[OF_STAR] = relation.alias
             found.append(column)
     return found
 
 
-def name_outputs(select: exp.Select, named: bool, report: Diagnostics) -> None:
+def name_outputs(select: exp.Select, named: bool) -> None:
     """Make every output an alias; a UNION ALL takes the names of its first SELECT.
 
     An expression without a name gets Trino's, ``_col0`` for the first output. If ``*`` shows a name
     twice, or ``t.id, u.id`` does, the later column also bears the name of its relation: ``u_id``.
+    Other columns of one name are told apart: what reads the query may never ask for them by name.
     """
     given = {name for item in select.expressions if (name := written_name(item))}
-    seen: set[str] = set()
-    items: list[exp.Expr] = []
+    names: list[str] = []
     for at, item in enumerate(select.expressions):
         name = written_name(item) or (unnamed_column(at) if named else "_unnamed")
-        around = item.meta.get(_OF_STAR) or (isinstance(item, exp.Column) and item.table)
+        around = item.meta.get(OF_STAR) or (isinstance(item, exp.Column) and item.table)
         longer = f"{around}_{name}"
-        if around and name in seen and longer not in given:
+        if around and name in names and longer not in given and not is_repeated(item.name):
             name = longer
             given.add(name)
-        if named and name in seen:
-            message = f'column "{name}" is selected twice'
-            report.add("DUPLICATE_COLUMN", message, item, "rename one of them with AS")
-        if name in seen and select.args.get("order"):
-            _refuse_unsure_order(select, name, report)
-            name = f"{name}_{at}"  # ORDER BY goes on with each of them
-            if isinstance(item, exp.Alias):
-                item.set("alias", exp.to_identifier(name))
-        seen.add(name)
+        names.append(name)
+    apart = named or select.args.get("order")  # ORDER BY goes on with each output
+    items: list[exp.Expr] = []
+    for name, item in zip(told_apart(names) if apart else names, select.expressions, strict=True):
         if not isinstance(item, exp.Alias):
             item = exp.Alias(this=item, alias=exp.to_identifier(name))
+        elif item.alias != name:
+            item.args["alias"].set("this", name)
         items.append(item)
     select.set("expressions", items)
 
 
-def _refuse_unsure_order(select: exp.Select, name: str, report: Diagnostics) -> None:
-    """Refuse ORDER BY a name that two outputs bear."""
-    for item in select.args["order"].expressions:
-        if isinstance(item.this, exp.Column) and not item.this.table and item.this.name == name:
-            hint = "name one of them with AS, or order by its number"
-            report.add("AMBIGUOUS_COLUMN", f'column "{name}" is ambiguous', item.this, hint)
+def refuse_repeated(query: exp.Query, report: Diagnostics) -> None:
+    """Refuse columns of one name, which a table cannot have.
+
+    Args:
+        query: bound.
+    """
+    for item in union_branches(query)[0].selects:
+        if is_repeated(item.alias):
+            message = f'column "{name_shown(item.alias)}" is selected twice'
+            report.add("DUPLICATE_COLUMN", message, item, "rename one of them with AS")
 
 
-def name_in_qualify(select: exp.Select, columns: Collection[str]) -> None:
+def name_in_qualify(select: exp.Select, columns: Collection[str], report: Diagnostics) -> None:
     """Replace output names in QUALIFY by what they stand for, unless FROM has such a column."""
-    outputs = {item.alias: item.this for item in select.selects}
     for column in list((select.args.get("qualify") or exp.Null()).find_all(exp.Column)):
-        if not column.table and column.name in outputs and column.name not in columns:
-            column.replace(exp.paren(outputs[column.name].copy(), copy=False))
+        if not column.table and column.name not in columns:
+            output = output_named(select, column, report)
+            if output is not None:
+                column.replace(exp.paren(output.this.copy(), copy=False))
 
 
 def comment_of(output: exp.Expr, relations: Sequence[Relation]) -> str:

@@ -40,6 +40,7 @@ from headwater.analyze.bind.windowing import (
     replace_window_time,
 )
 from headwater.analyze.correlated.outer import from_items
+from headwater.analyze.correlated.places import place_subqueries
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.portable.collecting_aggregates import settle
@@ -120,6 +121,21 @@ class Pass:
     run: Callable[[SelectBinding], None]
     needs: tuple[str, ...]
     gives: tuple[str, ...]
+
+
+def _place(binding: SelectBinding) -> None:
+    binder = binding.binder
+    place_subqueries(binding.select, binding.named, binder, lambda each: _reads(each, binder))
+
+
+def _reads(select: exp.Select, binder: Binder) -> list[Relation]:
+    """Return what a SELECT reads that is not part of the query."""
+    inputs, tainted = {**binder.inputs}, binder.tainted
+    found = RelationBinder(binder).bind(select)
+    binder.inputs.clear()
+    binder.inputs.update(inputs)
+    binder.tainted = tainted
+    return found
 
 
 def _from(binding: SelectBinding) -> None:
@@ -248,7 +264,8 @@ def rewrite_date_add(root: exp.Expr) -> None:
 
 
 PASSES: tuple[Pass, ...] = (
-    Pass("from", _from, (), ("relations",)),
+    Pass("places", _place, (), ("subqueries of rows",)),
+    Pass("from", _from, ("subqueries of rows",), ("relations",)),
     Pass(
         "stars",
         _stars,
@@ -263,7 +280,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "names",
-        lambda b: name_outputs(b.select, b.named, b.report),
+        lambda b: name_outputs(b.select, b.named),
         ("columns listed", "window time"),
         ("outputs named",),
     ),
@@ -271,7 +288,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("grouping", _grouping, ("relations", "outputs named"), ("group keys",)),
     Pass(
         "qualify",
-        lambda b: name_in_qualify(b.select, b.columns),
+        lambda b: name_in_qualify(b.select, b.columns, b.report),
         ("relations", "outputs named"),
         ("qualify",),
     ),

@@ -16,7 +16,6 @@ from sqlglot import exp
 
 from headwater.analyze.bind.from_subqueries import COMMA
 from headwater.analyze.bind.lateral import flatten
-from headwater.analyze.bind.ordering import rename_outputs
 from headwater.analyze.bind.scope import Relation, as_fields, is_beyond, knows, resolve
 from headwater.analyze.bind.windowing import window_fields
 from headwater.analyze.correlated.attempts import BindingAttempt, SubqueryBinder
@@ -26,7 +25,12 @@ from headwater.analyze.correlated.outer import domain_of, from_items, mark_colum
 from headwater.analyze.definitions import Field, View
 from headwater.analyze.diagnostics import NAME, did_you_mean
 from headwater.analyze.patterns.from_item import pattern_rows
-from headwater.analyze.query_parts import stand_for, union_branches
+from headwater.analyze.query_parts import (
+    own_aggregate,
+    rename_outputs,
+    stand_for,
+    union_branches,
+)
 from headwater.analyze.recursion.from_item import bind_recursive_rows, working_relation
 from headwater.analyze.shapes.bracketed_joins import WITHIN, is_bracket, is_comma, is_strict
 from headwater.analyze.shapes.unnesting import make_plain, unnested_columns
@@ -41,6 +45,7 @@ from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import expect_boolean, type_of
 from headwater.analyze.typing.infer import infer
 from headwater.dialect.syntax import MatchRecognize, RecursiveRows, WindowTable, WorkingTable
+from headwater.dialect.vocabulary import told_apart
 
 FILE_HINT = "declare it: CREATE TABLE name (…) WITH (connector = 'files', path = '…')"
 
@@ -249,7 +254,7 @@ class RelationBinder:
                 resolve(column, visible, self.report)
         infer(wrapper, self.report)
         expect_boolean(wrapper.this, "ON", self.report)
-        if found := wrapper.find(exp.AggFunc):
+        if found := own_aggregate(wrapper):
             hint = "aggregate in a subquery"
             self.report.add("MISPLACED_AGGREGATE", "aggregates cannot stand in ON", found, hint)
         join.set("on", wrapper.this)
@@ -414,6 +419,7 @@ class RelationBinder:
                 hint = "give as many names as the subquery has columns"
                 self.report.add("WRONG_ARGUMENTS", message, node.args["alias"], hint)
             return tuple(fields)
+        names = told_apart(names)
         for branch in union_branches(node.this):
             rename_outputs(branch, names)
         return tuple(replace(field, name=name) for field, name in zip(fields, names, strict=True))

@@ -15,11 +15,14 @@ from sqlglot import exp
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.failing.bounds import BOUND
+from headwater.analyze.query_parts import outputs_named
 from headwater.analyze.typing import types as t
-from headwater.dialect.vocabulary import UNITS, is_system_column
+from headwater.dialect.vocabulary import UNITS, is_repeated, is_system_column, name_shown
 
 NULLABLE = "nullable"
 """Key of ``Column.meta``: whether a resolved column can be NULL."""
+OF_STAR = "of_star"
+"""Key of ``meta`` of what ``*`` stands for: the name of the relation or row that it is of."""
 MARK = "mark"
 """Key of ``Column.meta``: the number of a column of a subquery, in every copy of it."""
 
@@ -54,6 +57,11 @@ class Relation:
         """The columns that ``*`` shows."""
         names = (name for name in self.fields if name not in self.hidden)
         return [name for name in names if not is_system_column(name)]
+
+    @property
+    def repeated(self) -> frozenset[str]:
+        """The names that more than one of its columns was written with."""
+        return frozenset(name_shown(name) for name in self.fields if is_repeated(name))
 
     def optional(self) -> Relation:
         """Return the relation as an outer join shows it: every column can be NULL."""
@@ -155,6 +163,18 @@ def resolve(column: exp.Column, relations: Sequence[Relation], report: Diagnosti
             _unknown(column, parts[0], holders or relations, report, ambiguous=bool(holders))
             return
         relation, name, rest = holders[0], parts[0], parts[1:]
+    if OF_STAR in column.meta:
+        _bind(column, relation, name, rest)
+        return
+    if is_repeated(name):
+        _unknown(column, name, [relation], report)
+        return
+    if name in relation.repeated:
+        column.type = t.UNKNOWN
+        hint = "rename one of them with AS, or name the columns: AS q (a, b)"
+        message = f'column "{name}" is ambiguous: "{relation.alias}" has two of that name'
+        report.add("AMBIGUOUS_COLUMN", message, column, hint)
+        return
     _bind(column, relation, name, rest)
 
 
@@ -196,7 +216,7 @@ def _unknown(
         report.add("AMBIGUOUS_COLUMN", f'column "{name}" is ambiguous', column, f"write {choices}")
         return
     fields = [known for relation in relations for known in relation.fields]
-    known = [known for known in fields if not is_system_column(known)]
+    known = [*dict.fromkeys(name_shown(known) for known in fields if not is_system_column(known))]
     where = f' in "{relations[0].alias}"' if len(relations) == 1 else ""
     hint = _meant(column, name) or did_you_mean(name, known, "columns")
     report.add("UNKNOWN_COLUMN", f'column "{name}" does not exist{where}', column, hint)
@@ -209,6 +229,15 @@ def _meant(column: exp.Column, name: str) -> str:
     if isinstance(column.parent, exp.Bracket) and name == "map":
         return "write map(ARRAY[key, …], ARRAY[value, …])"
     return ""
+
+
+def output_named(select: exp.Select, column: exp.Column, report: Diagnostics) -> exp.Expr | None:
+    """Return the output that a plain name means, if there is one; report a name that means two."""
+    found = outputs_named(select, column.name)
+    if len(found) > 1:
+        message = f'column "{column.name}" is ambiguous: it is selected twice'
+        report.add("AMBIGUOUS_COLUMN", message, column, "rename one of them with AS")
+    return found[0] if found else None
 
 
 def column_of(alias: str, field: Field) -> exp.Column:

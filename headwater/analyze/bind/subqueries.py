@@ -101,11 +101,14 @@ def bind_predicates(
         binder: binds a subquery with these relations around it.
     """
     group = select.args.get("group")
-    places = [select.args.get("qualify"), select.args.get("order"), group]
-    places += [join.args.get("on") for join in select.args.get("joins") or []]
-    for place in places:
-        for found in predicates(place):
-            words = "a subquery outside WHERE, HAVING and SELECT"
+    joins = select.args.get("joins") or []
+    places = {
+        "a subquery in QUALIFY or ORDER BY": [select.args.get("qualify"), select.args.get("order")],
+        "a subquery in GROUP BY of this query": [group],
+        "a subquery in ON of this join": [join.args.get("on") for join in joins],
+    }
+    for words, roots in places.items():
+        for found in (each for root in roots for each in predicates(root)):
             binder.report.not_yet(words, found, HINT)
             return
     group_keys = list(group.expressions) if group is not None else []
@@ -195,9 +198,9 @@ def _check(
     if not isinstance(predicate, exp.Exists) and len(fields) != 1:
         message = f"the subquery has {len(fields)} columns"
         report.add("WRONG_ARGUMENTS", message, predicate, "select one column")
-    elif keys is not None and _in_aggregate(predicate):
+    elif keys is not None and in_aggregate(predicate):
         hint = "compute its argument in a subquery in FROM"
-        report.not_yet("a subquery within an aggregate", predicate, hint)
+        report.not_yet("a subquery within an aggregate of this query", predicate, hint)
     elif scalar and not is_one_row(query):
         hint = "aggregate it: SELECT max(x) FROM …"
         words = "a scalar subquery of arrays, maps or rows, or one that can fail"
@@ -206,7 +209,8 @@ def _check(
         _check_correlated(predicate, query, keys, report)
 
 
-def _in_aggregate(node: exp.Expr) -> bool:
+def in_aggregate(node: exp.Expr) -> bool:
+    """Return whether a part of a SELECT is within an aggregate of it."""
     inner = node.parent
     while inner is not None and not isinstance(inner, exp.Query):
         if isinstance(inner, (exp.AggFunc, exp.Filter)) and not is_over(inner):

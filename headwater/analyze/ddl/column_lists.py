@@ -11,28 +11,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from headwater.analyze.bind.ordering import rename_outputs
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics, did_you_mean
-from headwater.analyze.query_parts import union_branches, written_name
+from headwater.analyze.query_parts import rename_outputs, union_branches
 from headwater.dialect import syntax
-
-
-def tell_apart(statement: syntax.CreateStreamingView, query: exp.Query) -> None:
-    """Give columns of one name, such as ``t.id`` and ``u.id``, those of the list, in place.
-
-    Args:
-        query: as parsed, without WITH.
-    """
-    names, select = _names(statement), union_branches(query)[0]
-    items = select.expressions
-    if len(names) != len(items) or select.args.get("order") or any(i.is_star for i in items):
-        return
-    written = [written_name(item) for item in items]
-    for at, item in enumerate(items):
-        if isinstance(item, exp.Column) and written.count(written[at]) > 1:
-            items[at] = exp.Alias(this=item, alias=exp.to_identifier(names[at].name))
-    select.set("expressions", items)
 
 
 def name_columns(

@@ -108,6 +108,9 @@ def _check_connector(
         connector.check(statement, source, report)
 
 
+_OTHER_FIELD = (
+    "; of Kafka, ENCODE RAW and json_extract_scalar(x, '$[\"unit price\"]') read any field"
+)
 _CHANGE = Column(
     CHANGE_COLUMN,
     t.VARCHAR,
@@ -160,7 +163,7 @@ def _columns(statement: syntax.CreateSource, report: Diagnostics) -> tuple[Colum
     for node in nodes:
         computed = node.args.get("computed")
         column = next(stored) if computed is None else _computed_column(node, relation, report)
-        check_name(report, column.name, node.this, "column")
+        check_name(report, column.name, node.this, "column", otherwise=_OTHER_FIELD)
         if column.name in by_name:
             message = f'column "{column.name}" is defined twice'
             report.add("DUPLICATE_COLUMN", message, node.this, "rename one of them")

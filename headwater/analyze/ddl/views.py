@@ -13,10 +13,11 @@ from headwater.analyze.bind.ctes import inline_ctes
 from headwater.analyze.bind.grouping_sets import expand_grouping_sets
 from headwater.analyze.bind.named_windows import write_out_windows
 from headwater.analyze.bind.ordering import limited_unions
+from headwater.analyze.bind.outputs import refuse_repeated
 from headwater.analyze.bind.query import QueryBinder
 from headwater.analyze.connectors.options import bind_options
 from headwater.analyze.connectors.registry import VIEW_OPTIONS
-from headwater.analyze.ddl.column_lists import name_columns, tell_apart, without_comments
+from headwater.analyze.ddl.column_lists import name_columns, without_comments
 from headwater.analyze.definitions import Catalog, Emit, LateRows, OnError, View
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.rules import bound_rules, syntax_rules
@@ -85,7 +86,6 @@ def bind_view(
     without_percentiles(query, report)
     without_orders(query)
     without_zones(query, report)
-    tell_apart(statement, query)
     query = limited_unions(expand_grouping_sets(query, report))
     late, on_error = _late_rows(statement, report), _on_error(statement)
     emit = Emit(statement.args["emit"]) if statement.args.get("emit") else None
@@ -100,6 +100,7 @@ def bind_view(
     if report.errors or binder.tainted:
         return None
     fields = name_columns(statement, query, fields, report)
+    refuse_repeated(query, report)
     if report.errors:
         return None
     only_allowed(query, report)

@@ -6,6 +6,7 @@ and ``date_diff`` that count months as Trino does at their ends, and dates that 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from sqlglot import exp
@@ -14,8 +15,29 @@ from headwater.analyze.portable.patterns import call, text
 from headwater.analyze.portable.text_places import filled
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
+from headwater.dialect.time_patterns import JAVA
 from headwater.dialect.vocabulary import LENGTHS
 
+_JAVA: Mapping[str, str] = {
+    "%Y": "yyyy",
+    "%y": "yy",
+    "%m": "MM",
+    "%-m": "M",
+    "%B": "MMMM",
+    "%b": "MMM",
+    "%d": "dd",
+    "%-d": "d",
+    "%A": "EEEE",
+    "%a": "EEE",
+    "%H": "HH",
+    "%-H": "H",
+    "%I": "hh",
+    "%-I": "h",
+    "%M": "mm",
+    "%S": "ss",
+    "%p": "a",
+}
+"""Letters of ``strftime`` as those of Java, where one that is written again is another letter."""
 _MONTHS: Mapping[str, int] = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 _BETWEEN = (
     "((year({1}) * 12 + month({1})) - (year({0}) * 12 + month({0}))"
@@ -32,22 +54,30 @@ _LATER = {"spark": "make_ym_interval(0, {})", "duckdb": "to_months(CAST({} AS IN
 
 def spark_written(node: exp.Expr) -> exp.Expr:
     """``date_format`` for Spark, which signs years above 9999."""
-    written = duckdb_written(node)
-    return (
-        call("TRANSLATE", written, text("+"), text("")) if "%Y" in node.text("format") else written
-    )
+    letters = node.text("format").replace("%T", "%H:%M:%S")
+    written = call("DATE_FORMAT", _rounded(node.this), text(_java(letters)))
+    return call("TRANSLATE", written, text("+"), text("")) if "%Y" in letters else written
 
 
 def duckdb_written(node: exp.Expr) -> exp.Expr:
-    """``date_format`` for DuckDB.
+    """``date_format`` for DuckDB."""
+    letters = node.text("format").replace("%T", "%H:%M:%S")
+    return call("STRFTIME", _rounded(node.this), text(letters))
 
-    Args:
-        node: a typed call; changed in place.
-    """
-    # no pattern shows fractions, so that only the carry counts: half a millisecond more does it
+
+def _rounded(value: exp.Expr) -> exp.Expr:
+    """A time of which no fraction is shown, so that only the carry of rounding to ms counts."""
     half = exp.Interval(this=exp.Literal.string("0.0005"), unit=exp.Var(this="SECOND"))
-    node.set("this", exp.paren(exp.Add(this=node.this.copy(), expression=half), copy=False))
-    return node
+    return exp.paren(exp.Add(this=value.copy(), expression=half), copy=False)
+
+
+def _java(letters: str) -> str:
+    """Return a pattern of ``strftime`` as one of Java, in which two letters are another one."""
+    made = ""
+    for part in re.findall(r"%-?.|[^%A-Za-z]+|[^%]+?(?=%|$)", letters):
+        java = JAVA.get(part) or (f"'{part}'" if re.search(r"[^\W\d_]|[()]", part) else part)
+        made += f"[]{java}" if java[0] == made[-1:] else java
+    return made
 
 
 def kept_date(node: exp.Expr) -> exp.Expr:

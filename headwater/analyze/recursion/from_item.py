@@ -24,6 +24,7 @@ from headwater.analyze.query_parts import (
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to
 from headwater.dialect.syntax import RecursiveRows, WorkingTable
+from headwater.dialect.vocabulary import told_apart
 
 Bind = Callable[[exp.Expr], Sequence[Field]]
 
@@ -98,7 +99,7 @@ def _named(
         hint = "give as many names as the anchor has columns"
         report.add("WRONG_ARGUMENTS", message, node, hint)
         return None
-    names = names or [field.name for field in fields]
+    names = told_apart(names) or [field.name for field in fields]
     return tuple(
         # what the step adds can be NULL, and larger than what the anchor has
         Field(name, field.type, nullable=True, comment=field.comment)

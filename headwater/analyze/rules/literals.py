@@ -29,6 +29,7 @@ from headwater.analyze.typing.functions.text import (
     REGEXP_SPLIT,
 )
 from headwater.dialect.syntax import JSONScalar, JSONText
+from headwater.dialect.time_patterns import WRITTEN
 
 _SHORT = 18
 """Trino fails if it rounds a decimal of more digits beyond its first one."""
@@ -122,7 +123,8 @@ def _date_format(node: exp.Expr, report: Diagnostics) -> None:
         report.add("WRONG_ARGUMENTS", message, pattern or node, "write the value itself")
         return
     with report.within(pattern):
-        time_format.check(pattern.name)
+        name = report.word(node) or "date_format"
+        time_format.check(pattern.name, pattern.meta.get(WRITTEN), name)
 
 
 def _delimiter(node: exp.Expr, report: Diagnostics) -> None:

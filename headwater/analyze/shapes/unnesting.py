@@ -17,7 +17,7 @@ from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.compositions import composed
-from headwater.dialect.vocabulary import unnamed_column
+from headwater.dialect.vocabulary import told_apart, unnamed_column
 
 _ORDINALITY = "ordinality"
 
@@ -52,7 +52,12 @@ def unnested_columns(
         report.add("WRONG_ARGUMENTS", message, node, "give each column of UNNEST a name")
         return {}
     given = node.args["alias"].columns if node.args.get("alias") else []
-    columns = [*given, *map(exp.to_identifier, names[len(given) :])]
+    written = [*given, *map(exp.to_identifier, names[len(given) :])]
+    names = told_apart(names)
+    columns = [
+        own if own.name == name else exp.to_identifier(name)
+        for own, name in zip(written, names, strict=True)
+    ]
     node.set("alias", exp.TableAlias(this=exp.to_identifier(alias), columns=columns))
     return dict(zip(names, kinds, strict=True))
 

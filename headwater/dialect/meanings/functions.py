@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from headwater.dialect.meanings.text import refuse, text
 from headwater.dialect.syntax import BY_PATTERN, DIALECT
+from headwater.dialect.time_patterns import is_torn
 
 Meaning = Callable[[exp.Expr], exp.Expr]
 
@@ -146,8 +147,13 @@ def exact_letters(node: exp.Expr) -> exp.Expr:
     if isinstance(node.this, exp.TimeStrToTime):  # sqlglot takes every time for a text
         node.set("this", node.this.this.copy())
     pattern = node.args.get("format")
-    if pattern is not None and pattern.is_string and "strict" in pattern.name:
-        node.set("format", text(pattern.name.replace("strict", "")))
+    if pattern is not None and pattern.is_string:
+        letters = pattern.name.replace("strict", "")
+        if is_torn(letters):
+            hint = "repeat a letter up to four times, as in yyyy-MM-dd"
+            refuse(node, "the pattern repeats a letter more often than others read it", hint)
+        if letters != pattern.name:
+            node.set("format", text(letters))
     return node
 
 

@@ -7,12 +7,14 @@ reads it, once a regular expression has found the parts of the pattern in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
 from headwater.dialect.meanings.text import refuse, text
+from headwater.dialect.normalize import fail_at
 from headwater.dialect.syntax import BY_PATTERN, DIALECT, SHOWN
+from headwater.dialect.time_patterns import LETTERS, WRITTEN, pattern_parts
 
 Meaning = Callable[[exp.Expr], exp.Expr]
 
@@ -44,6 +46,10 @@ most."""
 _STRICT = "strict"
 """What sqlglot writes behind a letter that stands for all of its digits."""
 _SHORT = {"T": "%H:%M:%S", "F": "%Y-%m-%d"}
+_READ_HINT = (
+    "use the year, month, day, hour to 24, minute, second and fraction once each, the year at"
+    " least, and - / : . , _ T Z"
+)
 _LITERAL = re.compile(r"[ \-/:.,_TZ0-9]")
 
 
@@ -66,18 +72,45 @@ def called(node: exp.Expr) -> exp.Expr:
     name, given = str(node.this).lower(), node.expressions
     if name != "format_datetime" or len(given) != 2 or not given[1].is_string:
         return node
-    pattern = _of_joda(given[1].name)
-    if not pattern:
-        return node
-    return exp.TimeToStr(this=given[0].copy(), format=text(pattern))
+    found = _of_joda(given[1].name)
+    for part, letters in found:
+        if not letters or "%" in part:
+            message = f"{part} in format_datetime does not mean the same in every engine"
+            refuse(node, message, f"use {' '.join(_JODA)}, and the rest with ||")
+    in_trino = {letters: f"%{letter}" for letter, letters in LETTERS.items()}
+    pattern = text("".join(letters for _, letters in found))
+    pattern.meta[WRITTEN] = "".join(in_trino.get(letters, letters) for _, letters in found)
+    return exp.TimeToStr(this=given[0].copy(), format=pattern)
 
 
 def read(node: exp.Expr) -> exp.Expr:
     """``date_parse`` and what other dialects call it: text read by a pattern of ``strftime``."""
-    written = node.args.get("format")
-    found = _reader(written.name) if written is not None and written.is_string else None
-    if found is None:
-        return node
+    pattern = node.args.get("format")
+    if pattern is None or not pattern.is_string:
+        message = "argument 2 of date_parse must be a literal"
+        fail_at(pattern or node, "WRONG_ARGUMENTS", message, "write the value itself")
+    written = pattern.meta.get(WRITTEN)
+    return _read(node, pattern.name, pattern_parts(written) if written else (), "date_parse")
+
+
+def _read(node: exp.Expr, letters: str, written: Sequence[tuple[str, str]], call: str) -> exp.Expr:
+    """Text read by a pattern.
+
+    Args:
+        node: the call.
+        letters: the pattern, of ``strftime``.
+        written: its parts as written, and of ``strftime``; empty if they are not known.
+        call: the function.
+    """
+    found = _reader(letters)
+    if found is None or not all(made for _, made in written):
+        wrong = next((part for part, made in written if not _is_read(made)), "")
+        whole = "".join(part for part, _ in written)
+        what = (
+            f"{wrong} in {call}" if wrong else f"the pattern {whole!r}" if whole else "the pattern"
+        )
+        message = f"{what} does not mean the same in every engine"
+        refuse(node, message, _READ_HINT)
     pattern, replacement = map(text, found)
     value = node.this
     matches = exp.RegexpLike(this=value.copy(), expression=pattern)
@@ -97,23 +130,25 @@ def read_datetime(node: exp.Expr) -> exp.Expr:
     pattern = node.args.get("format")
     if pattern is None or not pattern.is_string or node.args.get("zone"):
         return node
-    found = read(exp.StrToTime(this=node.this.copy(), format=text(_of_joda(pattern.name))))
-    if not isinstance(found, exp.Cast):
-        return node
-    return exp.Cast(this=found, to=exp.DataType(this=exp.DType.TIMESTAMPTZ))
+    found = _of_joda(pattern.name)
+    letters = "".join(made for _, made in found)
+    moment = _read(node, letters, found, "parse_datetime")
+    return exp.Cast(this=moment, to=exp.DataType(this=exp.DType.TIMESTAMPTZ))
 
 
-def _of_joda(pattern: str) -> str:
-    """Return a pattern of Joda in letters of ``strftime``; empty if a letter has no equal."""
-    made = ""
-    for found in _JODA_PARTS.finditer(pattern):
-        if found[2]:
-            if found[0] not in _JODA:
-                return ""
-            made += _JODA[found[0]]
-        else:
-            made += (found[1] or found[0]).replace("%", "%%")
-    return made
+def _of_joda(pattern: str) -> list[tuple[str, str]]:
+    """Return the parts of a pattern of Joda, each in letters of ``strftime``, empty without any."""
+    return [
+        (found[0], _JODA.get(found[0], "") if found[2] else (found[1] or found[0]))
+        for found in _JODA_PARTS.finditer(pattern)
+    ]
+
+
+def _is_read(letters: str) -> bool:
+    """Return whether text can be read by a part of a pattern of ``strftime``."""
+    if not letters.startswith("%"):
+        return all(map(_LITERAL.fullmatch, letters)) and letters != ""
+    return all(each.lstrip("-")[:1] in _READ for each in letters.split("%")[1:])
 
 
 def _reader(pattern: str) -> tuple[str, str] | None:

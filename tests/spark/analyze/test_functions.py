@@ -19,6 +19,8 @@ from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.analyze.typing.types import duckdb_type, spark_type
 from headwater.dialect import parse
+from headwater.plan.sql.render import print_sql
+from tests.support.time_patterns import MOMENTS, patterns, written
 
 TABLE = """
 CREATE TABLE t (id INTEGER, i INTEGER, b BIGINT, j INTEGER, d DOUBLE, f DOUBLE, p DECIMAL(10, 2),
@@ -304,3 +306,18 @@ def test_an_average_of_decimals_is_rounded_once(spark: SparkSession) -> None:
     rows.createOrReplaceTempView("t")
     assert spark.sql("SELECT CAST(avg(p) AS DECIMAL(10, 2)) FROM t").head() == (Decimal("0.01"),)
     assert spark.sql(portable(view.query, "spark").sql("spark")).head() == (0, Decimal("0.00"))
+
+
+def test_spark_writes_times_as_trino_does(spark: SparkSession) -> None:
+    sound = [each for each in patterns() if written(each, MOMENTS[0]) is not None]
+    items = ", ".join(f"date_format(nt, '{each}') AS c{at}" for at, each in enumerate(sound))
+    view = bind({"t": parse(f"{TABLE} CREATE STREAMING VIEW v AS SELECT nt, {items} FROM t")})
+    values = ", ".join(f"(TIMESTAMP_NTZ '{moment}')" for moment in MOMENTS)
+    spark.sql(f"SELECT * FROM VALUES {values} AS t (nt)").createOrReplaceTempView("t")
+    query = print_sql(portable(view.views["v"].query, "spark"), "spark")
+    found = {row[0]: row[1:] for row in spark.sql(query).collect()}
+    for moment in MOMENTS:
+        expected = [written(each, moment) for each in sound]
+        assert dict(zip(sound, found[moment], strict=True)) == dict(
+            zip(sound, expected, strict=True)
+        )

@@ -79,6 +79,10 @@ def escaping(text: str) -> object:
     return pattern
 
 
+def written_time(text: str) -> None:
+    time_format.check(text, text, "date_format")
+
+
 WRONG: list[tuple[Callable[[str], object], str, str, int]] = [
     (of_pattern, "(a", "INVALID_LITERAL", 0),
     (of_pattern, "ab)", "INVALID_LITERAL", 2),
@@ -135,8 +139,8 @@ WRONG: list[tuple[Callable[[str], object], str, str, int]] = [
     (json_path.parse, '$["a', "INVALID_LITERAL", 2),
     (json_path.parse, "$.a b", "INVALID_LITERAL", 3),
     (json_path.parse, '$["a?"]', "NOT_PORTABLE", 1),
-    (time_format.check, "%Y %f", "NOT_PORTABLE", 0),
-    (time_format.check, "", "INVALID_LITERAL", 0),
+    (written_time, "%Y %f", "NOT_PORTABLE", 3),
+    (written_time, "", "INVALID_LITERAL", 0),
 ]
 
 
