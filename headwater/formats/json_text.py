@@ -34,12 +34,12 @@ _NUMBERS = rf'(?s)\G((?:[^"0-9-]++|{_QUOTED})*+)(-?[0-9][0-9.eE+-]*+)'
 _ADDED_KEY = rf'"{_KEY}([^"]*+)":null,"[a-z0-9_]++":'
 _OWN_KEY = '"$1":'
 _MARKED, _BARE = f'"{_NUMBER}([^"]*+)"', f'$1"{_NUMBER}$2"'
-_REWRITTEN = r"^-?[0-9]+[.][0-9]+(?:E-?[0-9]+)?$|^[\[{]"
+_REWRITTEN = r"^-?[0-9]+[.][0-9]+(?:E-?[0-9]+)?$|^"-?Infinity"$|^[\[{]"
 _FRACTION = rf"[:\[,]{_SPACE}-?[0-9]++[.eE]"
 _MINUS_ZERO = rf"[:\[,]{_SPACE}-0"
 MAX_LEVELS = 998
 """How deep a record may be: Spark's parser takes 1,000 levels, two of them around the record."""
-_COUNTED_BRACKETS = 100_000
+_COUNTED_BRACKETS, _NO_BRACKETS = 100_000, r"[^\[\]{}]++"
 
 
 def names_of(columns: Sequence[Column]) -> tuple[str, ...]:
@@ -183,7 +183,8 @@ def may_differ(line: str, prefix: str, columns: Sequence[Column]) -> str:
         f"contains({line}, '-0') AND {line} RLIKE {text(_MINUS_ZERO)}",
     ]
     for value in (f"{prefix}{name(c.name)}" for c in texts):
-        conditions.append(f"contains({value}, '.') AND {value} RLIKE {text(_REWRITTEN)}")
+        has_one = f"(contains({value}, '.') OR contains({value}, 'Infinity'))"
+        conditions.append(f"{has_one} AND {value} RLIKE {text(_REWRITTEN)}")
     if any(holds_text(c.type) for c in columns if c not in texts):
         conditions.append(f"{line} RLIKE {text(_FRACTION)}")
     return " OR ".join(f"coalesce({each}, false)" for each in conditions)
@@ -197,7 +198,7 @@ def is_deep(record: str) -> str:
     """
     opening = f"length({record}) - length(translate({record}, '[{{', ''))"
     bare = f"regexp_replace({record}, {text(_QUOTED)}, '')"
-    brackets = f"regexp_replace({bare}, {text('[^][{}]++')}, '')"
+    brackets = f"regexp_replace({bare}, {text(_NO_BRACKETS)}, '')"
     deeper = "s.d + IF(c IN ('[', '{'), 1, -1)"
     deepest = (
         f"aggregate(split(left({brackets}, {_COUNTED_BRACKETS}), ''), struct(0 AS d, 0 AS m),"
