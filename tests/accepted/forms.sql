@@ -359,11 +359,10 @@ SELECT t.id, s.one FROM t LEFT JOIN (SELECT id, coalesce(v, 0) AS one FROM b WHE
 --: ok
 SELECT b.id, c.v FROM t JOIN (b JOIN c ON b.id = c.id) ON t.id = b.id;
 SELECT b.id, c.v FROM t, (b JOIN c ON b.id = c.id);
---: NOT_YET
 SELECT b.id, c.v FROM t LEFT JOIN (b JOIN c ON b.id = c.id) ON t.id = b.id;
---: NOT_YET, UNKNOWN_TABLE
 SELECT b.id, c.v FROM t LEFT JOIN b JOIN c ON b.id = c.id ON t.id = b.id;
---: ok
+SELECT b.id, c.v FROM ((t JOIN b ON t.id = b.id) FULL JOIN (c NATURAL JOIN b d) ON c.id = b.id);
+SELECT x.v, y.p FROM c AS x (i, k, v) RIGHT JOIN ((VALUES (1, 2)) AS y (p, q)) ON x.i = y.q;
 SELECT u.r FROM t CROSS JOIN UNNEST(rs) WITH ORDINALITY AS u(p, q, r);
 --: TYPE_CLASH
 SELECT id FROM t WHERE r IN (SELECT r FROM t);

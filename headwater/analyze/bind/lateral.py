@@ -35,6 +35,7 @@ from headwater.analyze.query_parts import (
     window_calls,
     written_name,
 )
+from headwater.analyze.shapes.bracketed_joins import is_strict
 from headwater.dialect.vocabulary import told_apart, unnamed_column
 
 _HINT = "write it as a join with a subquery"
@@ -337,3 +338,18 @@ def _count(node: exp.Expr | None) -> int | None:
         return 0
     number = node.args.get("expression")
     return int(number.name) if isinstance(number, exp.Literal) and number.is_int else None
+
+
+def refuse_computed(join: exp.Join, before: Sequence[Relation], report: Diagnostics) -> None:
+    """Refuse a RIGHT or FULL JOIN that would have to make NULL what LATERAL computes.
+
+    Args:
+        join: the outer join.
+        before: the relations on its left side.
+        report: where errors go.
+    """
+    made = [each for each in before if each.computed and isinstance(each.node, exp.Join)]
+    values = [value for each in made for value in (each.computed or {}).values()]
+    if made and (len(made) == len(before) or not all(map(is_strict, values))):
+        hint = "put what follows the comma into a subquery"
+        report.not_yet(f"{join.side} JOIN behind a comma and LATERAL", join.this, hint)

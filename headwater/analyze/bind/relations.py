@@ -15,7 +15,7 @@ from typing import Protocol
 from sqlglot import exp
 
 from headwater.analyze.bind.from_subqueries import COMMA
-from headwater.analyze.bind.lateral import flatten
+from headwater.analyze.bind.lateral import flatten, refuse_computed
 from headwater.analyze.bind.scope import Relation, as_fields, is_beyond, knows, resolve
 from headwater.analyze.bind.windowing import window_fields
 from headwater.analyze.correlated.attempts import BindingAttempt, SubqueryBinder
@@ -32,7 +32,7 @@ from headwater.analyze.query_parts import (
     union_branches,
 )
 from headwater.analyze.recursion.from_item import bind_recursive_rows, working_relation
-from headwater.analyze.shapes.bracketed_joins import WITHIN, is_bracket, is_comma, is_strict
+from headwater.analyze.shapes.bracketed_joins import WITHIN, is_bracket, is_comma, with_names
 from headwater.analyze.shapes.unnesting import make_plain, unnested_columns
 from headwater.analyze.shapes.using import natural_columns, one_side, share_columns
 from headwater.analyze.shapes.value_lists import unnested, values_of, values_query
@@ -210,16 +210,8 @@ class RelationBinder:
             self._versions(as_of, relation, known)
         if join.side in ("RIGHT", "FULL"):
             joined = slice(self._group, sides[0].stop)
-            self._refuse_computed(join, self.relations[joined])
+            refuse_computed(join, self.relations[joined], self.report)
             self.relations[joined] = [each.optional() for each in self.relations[joined]]
-
-    def _refuse_computed(self, join: exp.Join, before: Sequence[Relation]) -> None:
-        """Refuse a RIGHT or FULL JOIN that would have to make NULL what LATERAL computes."""
-        made = [each for each in before if each.computed and isinstance(each.node, exp.Join)]
-        values = [value for each in made for value in (each.computed or {}).values()]
-        if made and (len(made) == len(before) or not all(map(is_strict, values))):
-            hint = "put what follows the comma into a subquery"
-            self.report.not_yet(f"{join.side} JOIN behind a comma and LATERAL", join.this, hint)
 
     def _versions(self, as_of: AsOfJoin, right: Relation, known: frozenset[str]) -> None:
         """Let the versions that held at a time stand for the right side of a bound join.
@@ -322,7 +314,7 @@ class RelationBinder:
         if isinstance(node, RecursiveRows):
             return self._recursive(node)
         if isinstance(node, exp.Table) and node.alias_column_names:
-            return self._renamed_table(node)
+            return self._subquery(with_names(node))
         if isinstance(node, WorkingTable):
             return working_relation(node, self.binder.working[node.this], self.report)
         if isinstance(node, exp.Table) and isinstance(node.this, WindowTable):
@@ -371,16 +363,6 @@ class RelationBinder:
         self.binder.inputs[name] = None
         _set_alias(node, alias)
         return Relation(alias, as_fields(fields), node)
-
-    def _renamed_table(self, node: exp.Table) -> Relation:
-        """A table whose alias has names for its columns."""
-        alias = node.args["alias"]
-        rows = exp.Select(expressions=[exp.Star()])
-        subquery = exp.Subquery(this=rows, alias=alias.copy())
-        node.replace(subquery)
-        alias.set("columns", None)
-        rows.set("from_", exp.From(this=node))
-        return self._subquery(subquery)
 
     def _passed_on(
         self, node: exp.Table, alias: str, query: exp.Query, fields: Sequence[Field]

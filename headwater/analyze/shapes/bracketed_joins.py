@@ -45,6 +45,17 @@ def is_comma(join: exp.Join) -> bool:
     return not any(join.args.get(key) for key in _MORE_THAN_A_COMMA)
 
 
+def with_names(table: exp.Table) -> exp.Subquery:
+    """Replace a table whose alias names its columns by a subquery that does, and return that."""
+    alias = table.args["alias"]
+    rows = exp.Select(expressions=[exp.Star()])
+    subquery = exp.Subquery(this=rows, alias=alias.copy())
+    table.replace(subquery)
+    alias.set("columns", None)
+    rows.set("from_", exp.From(this=table))
+    return subquery
+
+
 def without_brackets(query: exp.Query) -> None:
     """Take every FROM item out of its brackets, in place."""
     for select in reversed(list(query.find_all(exp.Select))):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.query_parts import written_name
+from headwater.analyze.query_parts import stand_for, written_name
 from headwater.dialect.vocabulary import unnamed_column
 
 _MAKES_ROWS = (exp.AggFunc, exp.Window, exp.Explode, exp.Unnest, exp.Star, exp.Query)
@@ -43,7 +43,9 @@ def _list_rows(node: exp.Subquery) -> None:
         names = [written_name(each) or unnamed_column(at) for at, each in enumerate(rows[0])]
         alias.set("columns", [exp.to_identifier(name) for name in names])
     values = [exp.Tuple(expressions=[each.unalias().copy() for each in row]) for row in rows]
-    node.replace(exp.Values(expressions=values, alias=alias))
+    found = exp.Values(expressions=values, alias=alias)
+    stand_for(found, node)
+    node.replace(found)
 
 
 def _rows(query: exp.Expr) -> list[list[exp.Expr]]:
