@@ -109,7 +109,8 @@ def bind_predicates(
     }
     for words, roots in places.items():
         for found in (each for root in roots for each in predicates(root)):
-            binder.report.not_yet(words, found, HINT)
+            if not binder.report.errors:  # it can have an error that says more
+                binder.report.not_yet(words, found, HINT)
             return
     group_keys = list(group.expressions) if group is not None else []
     keys_of_outputs = group_keys if is_aggregate(select) else None
