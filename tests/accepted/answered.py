@@ -13,7 +13,7 @@ from random import Random
 
 import duckdb
 from sqlglot import Dialect, exp
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from headwater.analyze.definitions import Catalog, Field, OnError
 from headwater.errors import HeadwaterError
@@ -21,7 +21,15 @@ from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from headwater.serve.connection import literal
 from tests.accepted.queries import columns
-from tests.support.author_text import Answer, AuthorView, Verdict, ask, author_views, give
+from tests.support.author_text import (
+    Answer,
+    AuthorView,
+    Verdict,
+    ask,
+    author_views,
+    give,
+    relations,
+)
 from tests.support.bags import Bag
 
 _ROWS = 9
@@ -47,7 +55,8 @@ def answers(
     """
     written = {view.name: view for view in author_views(text)}
     values = _Values(text)
-    read = {name for plan in plans.values() for name in plan.view.inputs}
+    read = {name for view in written.values() for name in relations(view)}
+    read |= {name for plan in plans.values() for name in plan.view.inputs}
     found: dict[str, Answer] = {}
     for name, source in catalog.sources.items():
         if name in read:

@@ -30,6 +30,7 @@ from tests.support.author_text import (
     author_views,
     give,
     open_oracle,
+    relations,
 )
 from tests.support.bags import Bag
 
@@ -52,19 +53,23 @@ class AuthorJudge:
         """Return a failure for every view whose rows are others."""
         lake = LakeReader(project.config, project.catalog.external)
         found = []
-        for file in sorted(project.directory.glob("*.sql")):
+        for file in sorted(project.root.glob("*.sql")):
             for written in author_views(file.read_text(encoding="utf-8")):
                 plan = plans.get(written.name)
                 if plan is None or (views and written.name not in views):
                     continue
                 case = case_of(project, lake, plan)
                 answer = _answer(case, written) if isinstance(case, Case) else _NO_COMMIT
+                known = {*project.catalog.sources, *project.catalog.views}
+                if unread := relations(written) & known - {*plan.view.inputs}:
+                    said = f"the view does not read {', '.join(unread)}, which its author names"
+                    answer = Answer(Verdict.DIFFERENT, said)
                 if answer.verdict is Verdict.NOT_ASKABLE:
                     self.reasons[answer.reason] += 1
                     continue
                 self.asked += 1
                 if answer.verdict is Verdict.DIFFERENT:
-                    said = f"the author's text has other rows: {answer.reason}"
+                    said = f"unlike the author's text: {answer.reason}"
                     found.append(VerifyResult(written.name, Checked.FAILED, said))
         return found
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from sqlglot import exp, parse_one
 from sqlglot.dialects.trino import Trino
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 
 class TrinoWithQualify(Trino):
@@ -171,7 +171,7 @@ def _names(node: exp.Expr) -> Iterator[str]:
 _GATHERING = (exp.AnyValue, exp.ArgMin, exp.ArgMax, exp.ArrayAgg, exp.GroupConcat)
 
 
-def as_trino(tree: exp.Query) -> exp.Query:
+def as_trino(tree: exp.Expr) -> exp.Query:
     """Return a query with the words that DuckDB needs for what the reference says.
 
     Ties are broken by value, ORDER BY is over outputs, arrays are unnested side by side, windows
@@ -196,6 +196,7 @@ def as_trino(tree: exp.Query) -> exp.Query:
         elif isinstance(node, (exp.ArgMin, exp.ArgMax)):
             _of_extreme(node)
         else:
+            assert isinstance(node, (exp.ArrayAgg, exp.GroupConcat))
             _in_order(node)
     assert isinstance(root.this, exp.Query)
     return root.this
@@ -314,7 +315,7 @@ def _of_extreme(node: exp.ArgMin | exp.ArgMax) -> None:
     most = isinstance(node, exp.ArgMax)
     keys = [_ordered(each, desc=most) for each in (node.expression, node.this)]
     call: exp.Expr = exp.ArrayAgg(this=exp.Order(this=node.this.copy(), expressions=keys))
-    given = exp.Not(this=exp.Is(this=node.expression.copy(), expression=exp.Null()))
+    given: exp.Expr = exp.Not(this=exp.Is(this=node.expression.copy(), expression=exp.Null()))
     whole: exp.Expr = node
     if isinstance(node.parent, exp.Filter):
         whole = node.parent

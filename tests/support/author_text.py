@@ -17,7 +17,7 @@ from enum import Enum
 import duckdb
 from sqlglot import Dialect, exp, parse_one
 from sqlglot.errors import ErrorLevel, SqlglotError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from tests.support.author_meaning import TRINO, as_trino, unlike
 from tests.support.bags import Bag, difference
@@ -178,10 +178,24 @@ def question(view: AuthorView) -> tuple[str, frozenset[int]]:
         raise NotAskable(f"sqlglot: {str(error).splitlines()[0]}") from error
 
 
+def relations(view: AuthorView) -> frozenset[str]:
+    """Return the names that plain sqlglot finds in the FROM clauses of an author's SELECT.
+
+    A binder that drops a join does not read the table either: what the author names counts, not
+    what the view reads. Empty if sqlglot cannot read the text.
+    """
+    try:
+        tree = parse_one(view.query, read=TRINO if view.dialect == "trino" else view.dialect)
+    except (SqlglotError, ValueError):
+        return frozenset()
+    own = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+    return frozenset(table.name.lower() for table in tree.find_all(exp.Table)) - own
+
+
 def open_oracle() -> duckdb.DuckDBPyConnection:
     """Open DuckDB with the settings under which plain text means what it means in Trino."""
-    limits = {"threads": 1, "memory_limit": "300MB", "temp_directory": ""}
-    duck = duckdb.connect(config=limits)  # a recursion that does not end must fail soon
+    # a recursion that does not end must fail soon
+    duck = duckdb.connect(config={"threads": 1, "memory_limit": "300MB", "temp_directory": ""})
     duck.execute("SET TimeZone = 'UTC'")
     # its 2.0.0 fails where they decide: CASE WHEN x IS NULL THEN 'none' END > 'v'
     duck.execute("SET disabled_optimizers = 'statistics_propagation'")

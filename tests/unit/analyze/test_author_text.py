@@ -108,6 +108,9 @@ MISTAKES = {
     ),
     "SELECT q.x FROM (SELECT a.x FROM g a JOIN h b ON a.x = b.x) q": forgets(exp.Select, "joins"),
     "WITH w AS (SELECT a.x FROM g a CROSS JOIN h b) SELECT x FROM w": forgets(exp.Select, "joins"),
+    "SELECT a.x FROM g a JOIN (SELECT x FROM h) b ON a.x = b.x JOIN j c ON c.x = a.x": forgets(
+        exp.Select, "joins"
+    ),
     "SELECT x FROM g WHERE x > 1": forgets(exp.Select, "where"),
     "SELECT x FROM g WHERE x IN (SELECT x FROM h WHERE y > 2)": forgets(exp.Select, "where", nth=1),
     "SELECT x, count(*) AS n FROM g GROUP BY x HAVING count(*) > 2": forgets(exp.Select, "having"),
