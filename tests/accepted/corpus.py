@@ -28,6 +28,8 @@ _AGGREGATES = (
     *("bool_and(flag)", "bool_or(flag)", "count_if(flag)", "avg(money)", "min_by(text, day)"),
     *("listagg(text, ',') WITHIN GROUP (ORDER BY text)", "array_agg(DISTINCT day)", "avg(small)"),
 )
+KINDS_OF_PROJECTS = ("form", "golden", "slt", "function", "random")
+"""Where accepted views come from."""
 _MAKERS = (query, query, folded, linear, grouped, first)
 
 
@@ -88,16 +90,34 @@ def projects(random: int) -> Iterator[Project]:
     Args:
         random: how many random views there are of each engine.
     """
-    yield from (form.project for form in forms() if form.outcome == "ok")
-    plan = ROOT / "golden" / "plan"
-    tables = (plan / "tables.sql").read_text(encoding="utf-8")
-    for file in sorted(plan.glob("*.sql")):
-        if file.name != "tables.sql":
-            yield Project(f"golden {file.stem}", f"{tables}\n{file.read_text(encoding='utf-8')}")
-    for file in sorted((ROOT / "slt").rglob("*.slt")):
-        yield Project(file.name, _statements(file))
-    yield from function_projects(random)
-    yield from random_projects(random)
+    for kind in KINDS_OF_PROJECTS:
+        yield from projects_of(kind, random)
+
+
+def projects_of(kind: str, random: int) -> Iterator[Project]:
+    """Yield the accepted projects of one kind.
+
+    Args:
+        kind: one of :data:`KINDS_OF_PROJECTS`.
+        random: how many random views there are of each engine.
+    """
+    match kind:
+        case "form":
+            yield from (form.project for form in forms() if form.outcome == "ok")
+        case "golden":
+            plan = ROOT / "golden" / "plan"
+            tables = (plan / "tables.sql").read_text(encoding="utf-8")
+            for file in sorted(plan.glob("*.sql")):
+                if file.name != "tables.sql":
+                    text = file.read_text(encoding="utf-8")
+                    yield Project(f"golden {file.stem}", f"{tables}\n{text}")
+        case "slt":
+            for file in sorted((ROOT / "slt").rglob("*.slt")):
+                yield Project(file.name, _statements(file))
+        case "function":
+            yield from function_projects(random)
+        case "random":
+            yield from random_projects(random)
 
 
 def function_projects(count: int) -> Iterator[Project]:
