@@ -105,7 +105,7 @@ class TickWorker(Worker):
             self._board.note(reader, f'waits for "{name}", computing since {since:%H:%M:%S} UTC')
         if runs and view.marker is None:
             return  # how far it has read its history is told anyway
-        message = f'view "{name}" has been computed for {PATIENCE:.0f} s: Spark {doing}'
+        message = f'view "{name}" has been computing for {PATIENCE:.0f} s: Spark {doing}'
         hint = (
             f"views that do not read it go on; see its query with: headwater explain {name} --sql"
         )
