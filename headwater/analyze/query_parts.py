@@ -21,6 +21,13 @@ def stand_for(node: exp.Expr, written: exp.Expr) -> None:
     node.meta[PLACES] = (*node.meta.get(PLACES, ()), *written.meta.get(PLACES, ()))
 
 
+def stand_for_equal(node: exp.Expr, written: exp.Expr) -> None:
+    """Let the FROM items of an expression stand for those of an equal one, which goes."""
+    kinds = (exp.Table, exp.Values)
+    for own, other in zip(node.find_all(*kinds), written.find_all(*kinds), strict=True):
+        stand_for(own, other)
+
+
 def union_branches(query: exp.Expr) -> list[exp.Select]:
     """Return the SELECTs of a tree of set operations from left to right (one for a SELECT)."""
     stack, found = [query], []

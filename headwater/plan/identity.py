@@ -70,8 +70,11 @@ _NEVER_FAILS = (
     *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Not, exp.Is),
     *(exp.And, exp.Or, exp.In, exp.Between, exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ),
     *(exp.LT, exp.LTE, exp.GT, exp.GTE),
+    *(exp.Max, exp.Min, exp.Count, exp.Star, exp.Filter, exp.Where),
+    *(exp.Window, exp.WindowSpec, exp.Order, exp.Ordered),
+    *(exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist),
 )
-"""Of these alone, no term of AND or OR can fail before another one decides."""
+"""Of these alone, no operand or term can fail before another one decides."""
 _STAYS = (exp.Where, exp.Having)
 """Clauses by which nothing is stored: they keep the order in which they are written."""
 
@@ -213,6 +216,7 @@ class _Text:
         self._settles = order is Order.SETTLED
         self._moves = moves is not Order.WRITTEN
         self._backwards = moves is Order.REVERSED
+        self._filters = False
 
     def arg(self, node: exp.Expr, key: str) -> str:
         value = node.args.get(key)
@@ -226,12 +230,11 @@ class _Text:
             return self._list(self._sorted(said))
         if isinstance(node, exp.Join) and key == "kind" and value == "INNER":
             return ""
-        moves = self._moves
-        self._moves = moves and not (
-            isinstance(node, _STAYS) and isinstance(node.parent, exp.Select)
-        )
+        before = self._moves, self._filters
+        if isinstance(node, _STAYS) and isinstance(node.parent, exp.Select):
+            self._moves, self._filters = False, True
         text = self._value(value)
-        self._moves = moves
+        self._moves, self._filters = before
         return text
 
     def of(self, node: exp.Expr) -> str:
@@ -273,6 +276,10 @@ class _Text:
     def _compared(self, node: exp.Expr) -> str:
         """Two operands that can change places; an operator with a direction turns with them."""
         left, right = self.of(node.this), self.of(node.expression)
+        # NULL on the left decides before what could fail on the right
+        forgives = self._form == FORMER or self._filters
+        if not forgives and not _never_fail((node.this, node.expression)):
+            return f"{node.key}({left}, {right})"
         if self._moves:
             places = [_place(node, node.this, left), _place(node, node.expression, right)]
             if places != sorted(places, reverse=self._backwards):
@@ -347,6 +354,10 @@ def _can_change_places(node: exp.Connector, terms: Sequence[exp.Expr]) -> bool:
     # a row on which a term of WHERE fails is shown as little as one that WHERE leaves out
     if isinstance(node, exp.And) and isinstance(_around(node), exp.Where):
         return True
+    return _never_fail(terms)
+
+
+def _never_fail(terms: Iterable[exp.Expr]) -> bool:
     return all(isinstance(each, _NEVER_FAILS) for term in terms for each in term.walk())
 
 

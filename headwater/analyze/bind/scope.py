@@ -17,7 +17,13 @@ from headwater.analyze.diagnostics import Diagnostics, did_you_mean
 from headwater.analyze.failing.bounds import BOUND
 from headwater.analyze.query_parts import outputs_named
 from headwater.analyze.typing import types as t
-from headwater.dialect.vocabulary import UNITS, is_repeated, is_system_column, name_shown
+from headwater.dialect.vocabulary import (
+    UNITS,
+    is_repeated,
+    is_system_column,
+    name_shown,
+    told_apart,
+)
 
 NULLABLE = "nullable"
 """Key of ``Column.meta``: whether a resolved column can be NULL."""
@@ -58,10 +64,9 @@ class Relation:
         names = (name for name in self.fields if name not in self.hidden)
         return [name for name in names if not is_system_column(name)]
 
-    @property
-    def repeated(self) -> frozenset[str]:
-        """The names that more than one of its columns was written with."""
-        return frozenset(name_shown(name) for name in self.fields if is_repeated(name))
+    def repeats(self, name: str) -> bool:
+        """Return whether more than one of its columns was written with a name."""
+        return told_apart((name, name))[1] in self.fields
 
     def optional(self) -> Relation:
         """Return the relation as an outer join shows it: every column can be NULL."""
@@ -169,7 +174,7 @@ def resolve(column: exp.Column, relations: Sequence[Relation], report: Diagnosti
     if is_repeated(name):
         _unknown(column, name, [relation], report)
         return
-    if name in relation.repeated:
+    if relation.repeats(name):
         column.type = t.UNKNOWN
         hint = "rename one of them with AS, or name the columns: AS q (a, b)"
         message = f'column "{name}" is ambiguous: "{relation.alias}" has two of that name'

@@ -21,7 +21,14 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from headwater.analyze.bind.scope import MARK, Relation
-from headwater.analyze.query_parts import aggregates, is_aggregate, relations, window_calls
+from headwater.analyze.query_parts import (
+    aggregates,
+    is_aggregate,
+    relations,
+    stand_for,
+    union_branches,
+    window_calls,
+)
 from headwater.analyze.shapes.first_rows import around, count, windowed_order
 from headwater.dialect.syntax import MatchRecognize, RecursiveRows, WindowTable
 
@@ -169,6 +176,8 @@ class Domain:
                 continue
             if isinstance(join.this, exp.Subquery) and any(self._reads(join.this)):
                 lateral = exp.Subquery(this=join.this.unnest())
+                for read in relations(union_branches(lateral)[0])[:1]:
+                    stand_for(read, join.this)
                 join.set("this", exp.Lateral(this=lateral, alias=join.this.args.get("alias")))
             self._replace(join, keys)
         return keys

@@ -28,7 +28,7 @@ from headwater.analyze.bind.scope import Relation, knows, named_subquery, resolv
 from headwater.analyze.bind.subqueries import in_aggregate, predicates, query_of
 from headwater.analyze.correlated.attempts import BindingAttempt, SubqueryBinder
 from headwater.analyze.correlated.outer import mark_columns
-from headwater.analyze.query_parts import conjuncts, relations, unused_alias
+from headwater.analyze.query_parts import conjuncts, relations, stand_for_equal, unused_alias
 
 _HINT = "compute it in a subquery in FROM, or make it a view of its own"
 _ROWS = "_rows"
@@ -187,9 +187,8 @@ class _Rows:
             return
         keys = (select.args.get("group") or exp.Group()).expressions
         for key in [each.copy() for each in keys if any(predicates(each))]:
-            column = _asked(self.values, key, self.alias)
             for node in self._nodes_equal_to(key):
-                node.replace(column.copy())
+                node.replace(_asked(self.values, node, self.alias))
         for found in list(_aggregated(select)):
             found.replace(_asked(self.values, found, self.alias))
         if self.values:
@@ -259,7 +258,9 @@ class _Rows:
 
 def _asked(values: list[exp.Expr], found: exp.Expr, alias: str) -> exp.Column:
     """Return the column that a value is; equal values are one."""
-    if found not in values:
+    if found in values:
+        stand_for_equal(values[values.index(found)], found)
+    else:
         values.append(found.copy())
     return exp.column(f"_asked{values.index(found) + 1}", table=alias)
 

@@ -18,26 +18,6 @@ from headwater.analyze.typing.common_type import type_of
 from headwater.dialect.time_patterns import JAVA
 from headwater.dialect.vocabulary import LENGTHS
 
-_JAVA: Mapping[str, str] = {
-    "%Y": "yyyy",
-    "%y": "yy",
-    "%m": "MM",
-    "%-m": "M",
-    "%B": "MMMM",
-    "%b": "MMM",
-    "%d": "dd",
-    "%-d": "d",
-    "%A": "EEEE",
-    "%a": "EEE",
-    "%H": "HH",
-    "%-H": "H",
-    "%I": "hh",
-    "%-I": "h",
-    "%M": "mm",
-    "%S": "ss",
-    "%p": "a",
-}
-"""Letters of ``strftime`` as those of Java, where one that is written again is another letter."""
 _MONTHS: Mapping[str, int] = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 _BETWEEN = (
     "((year({1}) * 12 + month({1})) - (year({0}) * 12 + month({0}))"

@@ -46,13 +46,13 @@ VIEWS = (
     "SELECT a.id + b.z AS p FROM a FULL JOIN b ON a.k = b.k AND b.z = a.x",
     "SELECT DISTINCT a.y + a.x AS p, b.h FROM a LEFT JOIN b ON a.k = b.k",
     "SELECT g, max(x) + max(y) AS m, sum(x * y) + count(y * x) AS n FROM log GROUP BY g, k",
-    "SELECT g, avg(x) * avg(y) + count(k) AS m FROM log GROUP BY g",
+    "SELECT g, max(x) * min(y) AS m, count(k) + max(y) AS n FROM log GROUP BY g",
     "SELECT id, row_number() OVER (PARTITION BY y + x, g ORDER BY id) AS n FROM log"
     " QUALIFY 1 = row_number() OVER (PARTITION BY x + y, g ORDER BY id)",
     "SELECT id, g FROM log QUALIFY row_number() OVER (PARTITION BY x + y ORDER BY y * x, id) < 3",
     "SELECT id, n FROM (SELECT id, row_number() OVER (PARTITION BY g ORDER BY id) AS n FROM log)"
     " AS t WHERE 1 = n",
-    "SELECT id, sum(x) OVER (PARTITION BY g, k) + count(y) OVER (PARTITION BY k, g, x) AS n FROM a",
+    "SELECT id, max(x) OVER (PARTITION BY g, k) + count(y) OVER (PARTITION BY k, g, x) AS n FROM a",
     "SELECT id FROM a QUALIFY rank() OVER (PARTITION BY g, k ORDER BY id) = 1"
     " AND count(*) OVER (PARTITION BY k, x, g) < 9",
     "SELECT x > y AS p, count(*) AS n FROM a GROUP BY x > y, g IN ('b', 'a'), x = 1 OR y = 2",

@@ -12,7 +12,7 @@ _MOST_BITS = 64
 
 def _leaves_bits(call: exp.Expr) -> str:
     """The condition that an integer has no place in the bits that are counted."""
-    bits = call.expressions[1].unnest().name
+    bits = call.expressions[-1].unnest().name  # a call without a second one was refused
     if not bits.isdigit() or not 2 <= int(bits) <= _MOST_BITS:
         return "true"
     if int(bits) == _MOST_BITS:

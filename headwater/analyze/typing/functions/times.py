@@ -101,8 +101,8 @@ TIMES: Table = {
     exp.TimeToStr: Function(
         "date_format",
         "date_format(x, pattern)",
-        "Writes a time as text; the pattern takes `%Y %m %d %H %i %s %T %y %h %p %a %b %W %M`,"
-        " letters, digits and punctuation.",
+        "Writes a time as text; the pattern takes `%Y %m %d %H %i %s %T %y %h %p %a %b %W %M`"
+        " and plain text.",
         ((f"date_format({_AT}, '%Y-%m-%d %H:%i')", "'2026-11-25 17:30'"),),
         "Names of days and months are English everywhere. The time is rounded to milliseconds"
         " first, as in Trino. Other letters differ between engines and are refused.",
