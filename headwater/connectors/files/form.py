@@ -20,7 +20,7 @@ from headwater.analyze.definitions import Source
 from headwater.connectors.files.compression import START_BYTES, refused
 from headwater.connectors.files.place import FileFault, Place
 from headwater.connectors.ledger import LedgerEntry
-from headwater.formats.columns import stored
+from headwater.formats.columns import as_declared, stored
 from headwater.formats.csv_records import pattern, values
 from headwater.formats.parquet_types import Unreadable, absent_columns
 
@@ -33,7 +33,7 @@ class Form:
     """What the files that one plan reads have in common.
 
     Attributes:
-        names: the columns that they name, in lower case; None if they name none.
+        names: the fields that they name (``as_declared``); None if they name none.
         skipped: how many records stand before their data, the header with them.
         whole: whether each is cut into records as one text (``headwater.formats.csv_records``).
         absent: declared columns that are not read of them, since they have no values there.
@@ -102,12 +102,12 @@ def _header(source: Source, place: Place, entry: LedgerEntry) -> Form:
             raise FileFault("unreadable file: the header is not UTF-8") from error
     if not found.strip():
         return Form(skipped=skipped)
-    names = tuple(value.strip().lower() for value in values(source, found))
+    names = as_declared([each.strip() for each in values(source, found)], stored(source))
     for column in stored(source):
-        if names.count(column.name) != 1:
-            fault = "more than once" if column.name in names else ""
+        if names.count(column.key) != 1:
+            fault = "more than once" if column.key in names else ""
             says = "names" if fault else "does not name"
-            raise FileFault(f'the header {says} column "{column.name}" {fault}'.rstrip())
+            raise FileFault(f"the header {says} {column.label} {fault}".rstrip())
     return Form(names, skipped)
 
 
@@ -128,7 +128,7 @@ def form_of_parquet(source: Source, file: IO[bytes]) -> Form:
         OSError, ArrowException: it is not Parquet, or damaged.
     """
     parquet = ParquetFile(file)
-    names = tuple(name.lower() for name in parquet.schema_arrow.names)
+    names = as_declared(parquet.schema_arrow.names, stored(source))
     try:
         return Form(names, absent=absent_columns(parquet, stored(source)))
     except Unreadable as unreadable:
