@@ -55,9 +55,18 @@ def _escaped(field: str) -> str:
     return json.dumps(field, ensure_ascii=False)[1:-1]
 
 
-def _bare(field: str) -> str:
-    """The same as :func:`in_lower_case` sees it."""
-    return _escaped(field).replace("\\\\", _BACKSLASH).replace('\\"', _QUOTE)
+def _spellings(field: str) -> Iterator[str]:
+    """The same, in the cases whose letters that are not ASCII may be escaped."""
+    yield _escaped(field)
+    if not field.isascii():
+        for each in (field, field.lower(), field.upper(), field.title()):
+            if each.lower() == field.lower():
+                yield json.dumps(each)[1:-1]
+
+
+def _bare(escaped: str) -> str:
+    """A name in JSON as :func:`in_lower_case` sees it."""
+    return escaped.replace("\\\\", _BACKSLASH).replace('\\"', _QUOTE)
 
 
 def _fields(kind: exp.DataType) -> Iterator[str]:
@@ -75,9 +84,11 @@ def has_other_case(record: str, columns: Sequence[Column]) -> str:
         record: expression of its text.
     """
     names = names_of(columns)
-    spelled = "|".join(re.escape(_escaped(each)) for each in names)
+    own = (dict.fromkeys((_escaped(each), json.dumps(each)[1:-1])) for each in names)
+    exact = "|".join(re.escape(each) for both in own for each in both)
+    spelled = "|".join(re.escape(each) for field in names for each in _spellings(field))
     words = all(map(_WORD.fullmatch, names))
-    key = f'"(?!(?:{spelled})")(?{"i" if words else "iu"}:{spelled})"{_SPACE}:'
+    key = f'"(?!(?:{exact})")(?{"i" if words else "iu"}:{spelled})"{_SPACE}:'
     capital = f"{record} RLIKE {text(_CAPITAL_KEY)} AND " if words else ""
     return f"({capital}{record} RLIKE {text(key)})"
 
@@ -90,23 +101,20 @@ def in_lower_case(record: str, columns: Sequence[Column]) -> str:
     Args:
         record: expression of its text.
     """
-    fields = [*map(_bare, names_of(columns))]
-    names = ", ".join(text(each.lower()) for each in fields)
+    spelled = {
+        field: {_bare(each).lower(): _bare(_escaped(field)) for each in _spellings(field)}
+        for field in names_of(columns)
+    }
+    owns = {each: own for known in spelled.values() for each, own in known.items()}
     backslash, quote = text("\\\\"), text('\\"')
     bare = f"replace(replace({record}, {backslash}, '{_BACKSLASH}'), {quote}, '{_QUOTE}')"
-    is_key, own = f"(i % 2 = 1 AND lower(p) IN ({names}) AND p <> lower(p))", "lower(p)"
-    if any(each != each.lower() for each in fields):
-        pairs = ", ".join(f"{text(each.lower())}, {text(each)}" for each in fields)
-        own = f"element_at(map({pairs}), lower(p))"
-        is_key = f"(i % 2 = 1 AND lower(p) IN ({names}) AND p <> {own})"
-    if exact := [column.read_from for column in columns if column.read_from]:
-        there = f"array_contains(json_object_keys({record}), {{}})"
-        taken = (
-            f"lower(p) = {text(_bare(each).lower())}"
-            f" AND coalesce({there.format(text(each))}, false)"
-            for each in exact
-        )
-        is_key += f" AND NOT ({' OR '.join(taken)})"
+    names, own = ", ".join(map(text, owns)), "lower(p)"
+    if any(each != field for each, field in owns.items()):
+        own = f"element_at(map({', '.join(text(e) for pair in owns.items() for e in pair)}), {own})"
+    is_key = f"(i % 2 = 1 AND lower(p) IN ({names}) AND p <> {own})"
+    for field in (column.read_from for column in columns if column.read_from):
+        there = f"coalesce(array_contains(json_object_keys({record}), {text(field)}), false)"
+        is_key += f" AND NOT (lower(p) IN ({', '.join(map(text, spelled[field]))}) AND {there})"
     before_colon = f"startswith(ltrim({_BLANKS}, coalesce(get(a, i + 1), '')), ':')"
     renamed = f"""concat('{_KEY}', p, '":null,"', {own})"""
     parts = f"transform(a, (p, i) -> IF({is_key} AND {before_colon}, {renamed}, p))"
@@ -217,7 +225,7 @@ def may_differ(line: str, prefix: str, columns: Sequence[Column]) -> str:
         is_renamed(line),
         f"contains({line}, '-0') AND {line} RLIKE {text(_MINUS_ZERO)}",
     ]
-    for value in (f"{prefix}{name(c.name)}" for c in texts):
+    for value in (f"{prefix}{name(c.key)}" for c in texts):
         has_one = f"(contains({value}, '.') OR contains({value}, 'Infinity'))"
         conditions.append(f"{has_one} AND {value} RLIKE {text(_REWRITTEN)}")
     if any(holds_text(c.type) for c in columns if c not in texts):

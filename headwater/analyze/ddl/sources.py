@@ -167,7 +167,7 @@ def _columns(statement: syntax.CreateSource, report: Diagnostics) -> tuple[Colum
     for node in nodes:
         computed = node.args.get("computed")
         column = next(stored) if computed is None else _computed_column(node, relation, report)
-        check_name(report, column.name, node.this, "column", otherwise=_by_field(node))
+        check_name(report, column.name, node.this, "column", otherwise=_by_field(node, report))
         if column.name in by_name:
             message = f'column "{column.name}" is defined twice'
             report.add("DUPLICATE_COLUMN", message, node.this, "rename one of them")
@@ -176,15 +176,16 @@ def _columns(statement: syntax.CreateSource, report: Diagnostics) -> tuple[Colum
     return tuple(by_name.values())
 
 
-def _by_field(node: syntax.SourceColumn) -> str:
+def _by_field(node: syntax.SourceColumn, report: Diagnostics) -> str:
     """How to name the column of a field whose name is no plain one."""
-    if node.args.get("kind") is None:
+    if node.args.get("kind") is None or "`" in node.this.name:
         return ""
+    written = report.excerpt(node.this)[2:-2].replace('""', '"')
     bare = unicodedata.normalize("NFKD", node.this.name.casefold())
     words = re.sub(r"[^a-z0-9]+", "_", bare.encode("ascii", "ignore").decode()).strip("_")
     plain = words if words[:1].isalpha() else f"c_{words}".rstrip("_")
     field = syntax.SourceColumn(this=exp.to_identifier(plain[:63]), kind=node.args["kind"].copy())
-    field.set("field", node.this.name)
+    field.set("field", written if written.lower() == node.this.name else node.this.name)
     return f"; of a field with another name: {to_sql(field, pretty=False)}"
 
 
@@ -203,6 +204,9 @@ def _check_fields(
         for node in named.values():
             report.add("INVALID_ENCODING", reason, node, f"remove FROM of {node.this.name}")
         return
+    for node in named.values():
+        if "`" in node.text("field"):  # Spark 4.1.3 finds none in a row
+            report.not_yet("a backtick in the name of a field", node, "give the field another name")
     within = set(_OF_EVENTS if encode == "json" and _is_debezium(statement) else ())
     for column in columns.values() if encode == "json" else ():
         rows = column.type.find_all(exp.DataType)
