@@ -207,6 +207,8 @@ def _check_fields(
     for node in named.values():
         if "`" in node.text("field"):  # Spark 4.1.3 finds none in a row
             report.not_yet("a backtick in the name of a field", node, "give the field another name")
+        if encode == "parquet" and node.text("field").lower() == "_metadata":  # Spark's own
+            report.not_yet("a field _metadata of Parquet", node, "give the field another name")
     within = set(_OF_EVENTS if encode == "json" and _is_debezium(statement) else ())
     for column in columns.values() if encode == "json" else ():
         rows = column.type.find_all(exp.DataType)
