@@ -397,20 +397,6 @@ def ddl(columns: Sequence[Column], kind: Callable[[exp.DataType], str] | None = 
     return ", ".join(f"{name(c.key)} {(kind or spark_type)(c.type)}" for c in columns)
 
 
-def as_declared(names: Sequence[str], columns: Sequence[Column]) -> tuple[str, ...]:
-    """Return the fields of a file, those of columns as the definition spells them.
-
-    A field is found without regard to case, unless one is spelled as FROM says.
-
-    Args:
-        names: the file's own.
-    """
-    own = {column.key.lower(): column.key for column in columns}
-    exact = {column.read_from for column in columns}.intersection(names)
-    found = ((each, own.get(each.lower(), each.lower())) for each in names)
-    return tuple(each if field in exact else field for each, field in found)
-
-
 def case(cases: Sequence[tuple[str, str]]) -> str:
     """Return ``CASE WHEN … THEN … END``, NULL when nothing applies.
 
