@@ -6,8 +6,6 @@ In: the statement. Out: a source whose columns are typed and whose options are v
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -25,6 +23,7 @@ from headwater.analyze.connectors.encodings import ENCODINGS, FORMATS, record_fo
 from headwater.analyze.connectors.options import bind_options
 from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.analyze.connectors.start_from import bind_start
+from headwater.analyze.ddl.named_fields import by_field, check_fields
 from headwater.analyze.ddl.watermarks import bind_watermark
 from headwater.analyze.definitions import (
     CHANGE_COLUMN,
@@ -46,7 +45,7 @@ from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.infer import infer
 from headwater.analyze.typing.nullable import nullable
-from headwater.dialect import syntax, to_sql
+from headwater.dialect import syntax
 
 _READ_AS_TEXT = ("json", "csv")
 """Encodings in which a TIME and a UUID are texts."""
@@ -110,11 +109,6 @@ def _check_connector(
         connector.check(statement, source, report)
 
 
-_OF_EVENTS = frozenset(
-    ["before", "after", "op", "source", "payload", "schema", "snapshot", "lsn", "ts_ms"]
-    + ["field", "fields", "type", "name", "parameters", "scale"]
-)
-"""What Debezium calls the parts of its events in JSON."""
 _CHANGE = Column(
     CHANGE_COLUMN,
     t.VARCHAR,
@@ -167,79 +161,13 @@ def _columns(statement: syntax.CreateSource, report: Diagnostics) -> tuple[Colum
     for node in nodes:
         computed = node.args.get("computed")
         column = next(stored) if computed is None else _computed_column(node, relation, report)
-        check_name(report, column.name, node.this, "column", otherwise=_by_field(node, report))
+        check_name(report, column.name, node.this, "column", otherwise=by_field(node, report))
         if column.name in by_name:
             message = f'column "{column.name}" is defined twice'
             report.add("DUPLICATE_COLUMN", message, node.this, "rename one of them")
         by_name.setdefault(column.name, column)
-    _check_fields(nodes, by_name, statement, report)
+    check_fields(nodes, by_name, statement, report)
     return tuple(by_name.values())
-
-
-def _by_field(node: syntax.SourceColumn, report: Diagnostics) -> str:
-    """How to name the column of a field whose name is no plain one."""
-    if node.args.get("kind") is None or "`" in node.this.name:
-        return ""
-    written = report.excerpt(node.this)[2:-2].replace('""', '"')
-    bare = unicodedata.normalize("NFKD", node.this.name.casefold())
-    words = re.sub(r"[^a-z0-9]+", "_", bare.encode("ascii", "ignore").decode()).strip("_")
-    plain = words if words[:1].isalpha() else f"c_{words}".rstrip("_")
-    field = syntax.SourceColumn(this=exp.to_identifier(plain[:63]), kind=node.args["kind"].copy())
-    field.set("field", written if written.lower() == node.this.name else node.this.name)
-    return f"; of a field with another name: {to_sql(field, pretty=False)}"
-
-
-def _check_fields(
-    nodes: Sequence[syntax.SourceColumn],
-    columns: Mapping[str, Column],
-    statement: syntax.CreateSource,
-    report: Diagnostics,
-) -> None:
-    """Refuse FROM where no field can be found by it."""
-    named = {node.this.name: node for node in nodes if node.args.get("field")}
-    if not named:
-        return
-    encode = str(statement.args.get("encode") or "").lower()
-    if reason := _nameless(statement, encode):
-        for node in named.values():
-            report.add("INVALID_ENCODING", reason, node, f"remove FROM of {node.this.name}")
-        return
-    for node in named.values():
-        if "`" in node.text("field"):  # Spark 4.1.3 finds none in a row
-            report.not_yet("a backtick in the name of a field", node, "give the field another name")
-        if encode == "parquet" and node.text("field").lower() == "_metadata":  # Spark's own
-            report.not_yet("a field _metadata of Parquet", node, "give the field another name")
-    within = set(_OF_EVENTS if encode == "json" and _is_debezium(statement) else ())
-    for column in columns.values() if encode == "json" else ():
-        rows = column.type.find_all(exp.DataType)
-        within.update(part.name for row in rows if row.this is t.Type.STRUCT for part in row)
-    taken: dict[str, str] = {}
-    fields = [c for c in columns.values() if c.metadata is None and c.computed is None]
-    for column in sorted(fields, key=lambda column: column.name in named):
-        lower = column.key.lower()
-        if other := taken.get(lower):
-            message = f'columns "{other}" and "{column.name}" are read from one field'
-            hint = f"compute one of them: {column.name} AS {other}"
-            report.add("DUPLICATE_COLUMN", message, named.get(column.name), hint)
-        elif column.key != lower and lower in within:
-            message = f'field "{column.key}" and a field "{lower}" differ in case only'
-            hint = f"write FROM '{lower}': fields are found without regard to case"
-            report.add("DUPLICATE_COLUMN", message, named[column.name], hint)
-        taken.setdefault(lower, column.name)
-
-
-def _nameless(statement: syntax.CreateSource, encode: str) -> str:
-    """Why the fields of records have no names; empty if they have."""
-    options = {o.this: o.expression.name for o in statement.args.get("encode_options") or ()}
-    options |= {o.this: o.expression.name for o in statement.args.get("options") or ()}
-    if encode == "csv":
-        header = "false" if options.get("connector") == "kafka" else "true"
-        if options.get("header", header).lower() != "true":
-            return "CSV without a header has no fields with names"
-    return "" if encode in _NAMED else "only JSON, CSV, Parquet and Avro have fields with names"
-
-
-_NAMED = ("json", "csv", "parquet", "avro")
 
 
 def _plain_column(node: syntax.SourceColumn, report: Diagnostics, *, sized: bool) -> Column:
