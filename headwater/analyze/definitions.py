@@ -96,6 +96,7 @@ class Column(Field):
 
     Attributes:
         metadata: the connector's metadata key, for ``METADATA FROM 'key'``.
+        read_from: the field of a record that it is, for ``FROM 'field'``; empty for its own name.
         computed: the expression, for ``col AS expr``.
         digits: fraction digits that the source's own column has, for ``TIMESTAMP(p)``.
     """
@@ -103,6 +104,17 @@ class Column(Field):
     metadata: str | None = None
     computed: exp.Expression | None = None
     digits: int | None = None
+    read_from: str = field(default="", kw_only=True)
+
+    @property
+    def key(self) -> str:
+        """The name of the field of a record that it is read from."""
+        return self.read_from or self.name
+
+    @property
+    def label(self) -> str:
+        """What reasons call it."""
+        return f'column "{self.name}"' + (f' (field "{self.key}")' if self.read_from else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,7 +188,7 @@ def check_name(
         otherwise: what to do about a name that cannot be changed.
     """
     if what == "column" and (is_system_column(name) or is_unnamed(name)):
-        hint = "choose another name: names that begin with _ are reserved"
+        hint = f"choose another name: names that begin with _ are reserved{otherwise}"
     elif words and not _WORDS.fullmatch(name):
         signs = "_ - + & / < > ( )"
         hint = f"use up to 63 letters, digits and {signs}, with single spaces or dots between"

@@ -89,6 +89,8 @@ class HeadwaterGenerator(RowPatternGenerator):
             parts = [name, "AS", self.sql(node, "computed")]
         else:
             parts = [name, self.sql(node, "kind")]
+        if field := node.args.get("field"):
+            parts.append(f"FROM {self._quoted(field)}")
         if node.args.get("not_null"):
             parts.append("NOT NULL")
         if metadata := node.args.get("metadata"):

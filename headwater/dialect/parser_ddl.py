@@ -126,6 +126,10 @@ class DdlParser(ClauseParser):
         column.set("kind", self._parse_type_name())
         while self._curr and self._curr.token_type not in (TokenType.COMMA, TokenType.R_PAREN):
             self._parse_column_rest(column, args)
+        if column.args.get("metadata") and column.args.get("field"):
+            message = "a column is METADATA or a field"
+            hint = "remove METADATA FROM, or FROM"
+            self.fail("DUPLICATE_CLAUSE", message, hint=hint, token=start)
         return column
 
     def _parse_column_rest(self, column: SourceColumn, args: dict[str, Any]) -> None:
@@ -134,6 +138,11 @@ class DdlParser(ClauseParser):
             column.set("not_null", True)
         elif self._match_words("NULL"):
             pass
+        elif self._match_words("FROM"):
+            field = self._text("the field's name")
+            if not field:
+                self.fail_near(token, "a field has a name: FROM 'unit price'")
+            self._once(column.args, "field", "FROM", field, token)
         elif self._match_words("METADATA"):
             self._expect_words("FROM", "write METADATA FROM 'offset'")
             column.set("metadata", self._text("the metadata's name"))
@@ -144,7 +153,7 @@ class DdlParser(ClauseParser):
         elif self._match_words("COMMENT"):
             self._once(column.args, "comment", "COMMENT", self._text("a comment"), token)
         else:
-            choices = ("NOT NULL", "METADATA FROM", "PRIMARY KEY", "COMMENT")
+            choices = ("NOT NULL", "FROM", "METADATA FROM", "PRIMARY KEY", "COMMENT")
             near = self._nearest_words(choices)
             hint = f"did you mean {near}?" if near else f'expected ",", ")" or {choices[0]}'
             self.fail_near(hint=hint)

@@ -48,14 +48,16 @@ class CreateSource(exp.Expression):
 
 
 class SourceColumn(exp.Expression):
-    """A column of a source: ``name type [NOT NULL] [METADATA FROM 'key']`` or ``name AS expr``.
+    """A column of a source: ``name type [FROM 'field'] [NOT NULL] …`` or ``name AS expr``.
 
-    Either may end in ``COMMENT 'text'``; ``comment`` is a str.
+    ``METADATA FROM 'key'`` stands in the place of FROM. Either may end in ``COMMENT 'text'``;
+    ``field`` and ``comment`` are a str.
     """
 
     arg_types = {
         "this": True,
         "kind": False,
+        "field": False,
         "not_null": False,
         "computed": False,
         "metadata": False,

@@ -258,7 +258,7 @@ class Decoder:
             cases.append((f"{CHANGE_COLUMN} IS NULL", reason))
         for column in source.columns:
             if column.computed is not None and (failed := failed_sql(column)):
-                cases.append((failed, text(f'column "{column.name}": cannot be computed')))
+                cases.append((failed, text(f"{column.label}: cannot be computed")))
         cases += envelope(source).refused
         for column in source.columns:
             if found := envelope(source).readings.get(column.name):
@@ -389,12 +389,12 @@ def not_finite(value: str) -> str:
 
 
 def ddl(columns: Sequence[Column], kind: Callable[[exp.DataType], str] | None = None) -> str:
-    """Return columns as Spark DDL.
+    """Return the fields that columns are read from, as Spark DDL.
 
     Args:
         kind: gives the Spark type to read a column as; default its own.
     """
-    return ", ".join(f"{name(c.name)} {(kind or spark_type)(c.type)}" for c in columns)
+    return ", ".join(f"{name(c.key)} {(kind or spark_type)(c.type)}" for c in columns)
 
 
 def case(cases: Sequence[tuple[str, str]]) -> str:
@@ -420,7 +420,7 @@ def misread(column: Column, value: str) -> str:
         value: expression of the value's text.
     """
     shown = f"concat({value_start(value)}, CASE WHEN length({value}) > 40 THEN '…' ELSE '' END)"
-    before, after = f'column "{column.name}": \'', f"' is not a valid {says(column)}"
+    before, after = f"{column.label}: '", f"' is not a valid {says(column)}"
     return f"concat({text(before)}, {shown}, {text(after)})"
 
 
@@ -430,7 +430,7 @@ def value_start(value: str) -> str:
 
 
 def _outside_text(column: Column, said: str = "") -> str:
-    start = text(f'column "{column.name}": ')
+    start = text(f"{column.label}: ")
     value = said or f"CAST({name(column.name)} AS STRING)"
     if is_nested(column.type):
         value = "'a time'"
@@ -438,4 +438,4 @@ def _outside_text(column: Column, said: str = "") -> str:
 
 
 def _null(column: Column, what: str) -> tuple[str, str]:
-    return f"{name(column.name)} IS NULL", text(f'column "{column.name}": {what}')
+    return f"{name(column.name)} IS NULL", text(f"{column.label}: {what}")

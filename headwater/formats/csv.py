@@ -65,11 +65,11 @@ def csv_rows(
                 hint="declare it VARCHAR, or encode the data as JSON",
                 span=source.span,
             )
-    names = [column.name for column in columns] if header is None else list(header)
+    names = [column.key for column in columns] if header is None else list(header)
     places = {
         c.name: f"CASE WHEN {{0}}.{at} = {text(_EMPTY)} THEN '' ELSE {{0}}.{at} END"
         for c in columns
-        if c.name in names and (at := f"`{names.index(c.name)}`")
+        if c.key in names and (at := f"`{names.index(c.key)}`")
     }
     schema = ", ".join(f"`{index}` STRING" for index in range(len(names))) + ", `_corrupt` STRING"
     options = f"map({_options(source)})"
@@ -136,15 +136,16 @@ def parquet_rows(source: Source, relation: str, names: Sequence[str] | None = No
     """
     columns = stored(source)
     kept = ", ".join(name(column.name) for column in columns)
+    fields = ", ".join(f"{name(column.name)} AS {name(column.key)}" for column in columns)
     # any bytes can be in a text of Parquet, and other engines cannot read them
     faults = tuple(
-        (f"NOT is_valid_utf8({name(c.name)})", text(f'column "{c.name}": invalid UTF-8'))
+        (f"NOT is_valid_utf8({name(c.name)})", text(f"{c.label}: invalid UTF-8"))
         for c in columns
         if c.type.this is exp.DataType.Type.VARCHAR
     )
     broken = " OR ".join(f"coalesce({condition}, false)" for condition, _ in faults) or "false"
     return Encoded(
-        f"SELECT {kept}, to_json(struct({kept})) AS {VALUE}, {PATH}, {ROW},"
+        f"SELECT {kept}, to_json(struct({fields})) AS {VALUE}, {PATH}, {ROW},"
         f" {broken} AS {BROKEN} FROM {relation}",
         (PATH, ROW),
         faults=faults,

@@ -20,6 +20,7 @@ See the Debezium documentation, "PostgreSQL connector: data change events".
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -74,7 +75,7 @@ SNAPSHOT, SNAPSHOT_END = "_of_snapshot", "_ends_snapshot"
 _INCREMENTAL, _LAST = "incremental", ("last", "last_in_data_collection")
 CHANGED_AT = "_changed_at"
 """When the database made a change."""
-_DECLARED, _KEY_TEXT, _NOTHING = "_declared", "_key_text", "_nothing"
+_DECLARED, _KEY_TEXT, _NOTHING, _FLAG = "_declared", "_key_text", "_nothing", "_flag"
 _PART = t.row({"field": t.VARCHAR, "type": t.VARCHAR, "name": t.VARCHAR,
                "parameters": t.row({"scale": t.VARCHAR})})  # fmt: skip
 _PARTS = t.row({"fields": t.array(t.row({"field": t.VARCHAR, "fields": t.array(_PART)}))})
@@ -111,7 +112,7 @@ def envelope(source: Source) -> Envelope:
 def known(source: Source) -> tuple[str, ...]:
     """Return the fields of a record that the definition names, or of the row in a change event."""
     flag = source.encode_options.get("delete_field", "").lower()
-    return (*(column.name for column in _fields(source)), *((flag,) if flag else ()))
+    return (*(column.key for column in _fields(source)), *((flag,) if flag else ()))
 
 
 def _fields(source: Source) -> tuple[Column, ...]:
@@ -129,9 +130,12 @@ def _upsert(source: Source) -> Envelope:
         return _upsert_by_key(source)
     if not flag:
         return Envelope(fields, {OP: text(UPSERTED), SAID: "NULL"})
-    if flag not in [column.name for column in fields]:
-        fields = (*fields, Column(flag, t.VARCHAR))
-    said = f"CAST({name(flag)} AS STRING)"
+    found = {column.key.lower(): column for column in fields}.get(flag)
+    if found is None:
+        taken = flag in [column.name for column in fields]
+        found = Column(_FLAG if taken else flag, t.VARCHAR, read_from=flag if taken else "")
+        fields = (*fields, found)
+    said = f"CAST({name(found.name)} AS STRING)"
     op = f"CASE WHEN {said} IS NULL THEN {text(UPSERTED)} {_cases(f'lower({said})', _FLAGS)} END"
     return Envelope(fields, {OP: op, SAID: said})
 
@@ -171,14 +175,14 @@ def _of_json_key(source: Source, column: Column) -> str:
     """A column of a key that is a JSON object, or the one value."""
     kind = "STRING" if is_cast(column.type) else spark_type(column.type)
     said, bare = f"CAST({KEY} AS STRING)", len(source.primary_key) == 1
-    schema = text(f"{name(column.name)} {kind}")
-    named = text(f'{{"{column.name}":')
+    schema = text(f"{name(column.key)} {kind}")
+    named = text(f"{{{json.dumps(column.key, ensure_ascii=False)}:")
     whole = f"if(ltrim({said}) LIKE '{{%', {said}, concat({named}, {said}, '}}'))" if bare else said
     options = "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false')"
     read, is_text = in_lower_case(whole, [column]), column.type.this is t.Type.VARCHAR
     if is_text:
         read = with_numbers_as_texts(read)
-    found = f"from_json({read}, {schema}, {options}).{name(column.name)}"
+    found = f"from_json({read}, {schema}, {options}).{name(column.key)}"
     if is_text:
         found = as_written(found, found, column.type)
     twice = f"{has_other_case(whole, [column])} AND {same_but_for_case(whole, [column])}"
@@ -190,10 +194,10 @@ def _debezium(source: Source) -> Envelope:
     part = name if in_avro else _either
     said = part(_KIND)
     values = {
-        column.name: f"{part(_AFTER)}.{name(column.name)}"
+        column.name: f"{part(_AFTER)}.{name(column.key)}"
         if column.name not in source.primary_key
-        else f"CASE WHEN {said} = 'd' THEN {part(_BEFORE)}.{name(column.name)}"
-        f" ELSE {part(_AFTER)}.{name(column.name)} END"
+        else f"CASE WHEN {said} = 'd' THEN {part(_BEFORE)}.{name(column.key)}"
+        f" ELSE {part(_AFTER)}.{name(column.key)} END"
         for column in fields
     }
     # the schema of Avro says how a value is written, and it comes here as what it is
@@ -217,7 +221,7 @@ def _debezium(source: Source) -> Envelope:
     if source.left_out:
         names = (f"CASE WHEN {missing[c]} THEN {text(c)} END" for c in source.left_out)
         opened[LEFT_OUT] = f"concat_ws(',', {', '.join(names)})"
-    refused = [*_otherwise(readings), *_not_said(source, missing)]
+    refused = [*_otherwise(readings, {c.name: c.key for c in fields}), *_not_said(source, missing)]
     if source.replaces:
         named, nameless = _snapshot(part(SOURCE), said)
         opened |= named
@@ -279,10 +283,12 @@ def _declared() -> str:
     return f"get({of_rows}, 0).fields"
 
 
-def _otherwise(readings: Mapping[str, Reading]) -> Iterator[tuple[str, str]]:
+def _otherwise(
+    readings: Mapping[str, Reading], keys: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
     """Yield that the schema in an event says that a value is written in another way."""
     for column, each in readings.items():
-        field_ = f"get(filter({_DECLARED}, part -> part.field = {text(column)}), 0)"
+        field_ = f"get(filter({_DECLARED}, part -> part.field = {text(keys[column])}), 0)"
         written = (
             f"concat_ws(' ', coalesce({field_}.name, {field_}.type), {field_}.parameters.scale)"
         )
@@ -306,7 +312,7 @@ def _after_as_text() -> str:
 
 def _row(columns: Sequence[Column]) -> exp.DataType:
     """The type ROW of some columns."""
-    parts = [exp.ColumnDef(this=exp.to_identifier(c.name), kind=c.type.copy()) for c in columns]
+    parts = [exp.ColumnDef(this=exp.to_identifier(c.key), kind=c.type.copy()) for c in columns]
     return exp.DataType(this=exp.DataType.Type.STRUCT, expressions=parts, nested=True)
 
 

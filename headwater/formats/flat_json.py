@@ -31,8 +31,9 @@ Reader = TypeVar("Reader", DataFrameReader, DataStreamReader)
 
 
 def may_be_flat(source: Source) -> bool:
-    """Return whether lines of a source can be flat at all."""
-    return source.encode == "json" and not any(is_nested(c.type) for c in stored(source))
+    """Return whether lines of a source can be flat at all, with no field called as ours are."""
+    flat = not any(is_nested(c.type) or c.key.startswith("_") for c in stored(source))
+    return source.encode == "json" and flat
 
 
 def are_flat(spark: SparkSession, source: Source, paths: Sequence[str]) -> bool:

@@ -156,7 +156,7 @@ def _beside(source: Source, expected: Sequence[str]) -> Iterator[Column]:
     They are the expected ones, and those of a key that is read elsewhere.
     """
     if _is_read_beside(source):
-        names = {column.name for column in stored(source)}
+        names = {column.key for column in stored(source)}
         for field in (*(each for each in known(source) if each not in names), *expected):
             yield Column(field, exp.DataType.build("VARCHAR"))
 
@@ -172,7 +172,7 @@ def json_rows(source: Source, records: Records) -> Encoded:
     """
     records = _expecting(source, records)
     beside = [*stored(source), *_beside(source, records.expected)]
-    names = [name(column.name) for column in beside]
+    names = [name(column.key) for column in beside]
     # all columns are named, lest the reader leave one out and its misfits unseen
     unread = " AND ".join(f"{column} IS NOT NULL" for column in names)
     rows = (
@@ -233,7 +233,7 @@ def _typed(
     names = ", ".join(name(column.name) for column in columns)
     converted = ", ".join(f"{_converted(c, source, prefix)} AS {name(c.name)}" for c in columns)
     given = "".join(
-        f", {prefix}{name(column.name)} IS NOT NULL AS {_given(column)}"
+        f", {prefix}{name(column.key)} IS NOT NULL AS {_given(column)}"
         for column in columns
         if is_cast(column.type)
     )
@@ -271,9 +271,9 @@ def _parsed_as(kind: exp.DataType) -> str:
 
 
 def _converted(column: Column, source: Source, prefix: str) -> str:
-    value = f"{prefix}{name(column.name)}"
+    value = f"{prefix}{name(column.key)}"
     if prefix and holds_text(column.type):
-        written = as_written(value, f"_m.{name(column.name)}", column.type)
+        written = as_written(value, f"_m.{name(column.key)}", column.type)
         return f"CASE WHEN {ONCE} THEN CASE WHEN _m IS NULL THEN {value} ELSE {written} END END"
     if not is_cast(column.type):
         return value
@@ -325,9 +325,9 @@ def _huge_exponent(columns: Sequence[Column]) -> str | None:
     bare = f"regexp_replace({VALUE}, {text(_QUOTED)}, '')"
     anywhere = f"{VALUE} RLIKE {text(_EXPONENT)} AND {bare} RLIKE {text('[0-9]' + _EXPONENT)}"
     few = len(decimals) <= _FEW and all(_is_decimal(c.type) for c in decimals)
-    if not few or not all(_PLAIN_NAME.fullmatch(c.name) for c in decimals):
+    if not few or not all(_PLAIN_NAME.fullmatch(c.key) for c in decimals):
         return anywhere
-    after = (text(f'"{c.name}"{_TO_NUMBER}{_EXPONENT}') for c in decimals)
+    after = (text(f'"{c.key}"{_TO_NUMBER}{_EXPONENT}') for c in decimals)
     named = " OR ".join(f"{VALUE} RLIKE {pattern}" for pattern in after)
     return f"IF(contains({VALUE}, {text(chr(92))}), {anywhere}, {named})"
 
@@ -358,7 +358,7 @@ def _value_faults(
         f"concat('two keys that differ in case only: ', {start})",
     )
     for column in columns:
-        value = f"get(_s._, 0).{name(column.name)}"
+        value = f"get(_s._, 0).{name(column.key)}"
         yield from _column_faults(column, value, name(column.name), options)
     yield "true", f"concat('a value does not fit its column: ', {start})"
 
@@ -382,7 +382,7 @@ def _column_faults(
             ]
             within = _from_json(value, ddl(fields, lambda kind: "STRING"), options)
             for field in fields:
-                inner = replace(field, name=f"{column.name}.{field.name}")
+                inner = replace(field, name=f"{column.key}.{field.name}")
                 part = name(field.name)
                 yield from _column_faults(inner, f"{within}.{part}", f"{typed}.{part}", options)
         alone = f"""concat('{{"v":', {value}, '}}')"""

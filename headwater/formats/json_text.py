@@ -15,6 +15,8 @@ tell, one of the record and one of the texts made of it.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
@@ -28,10 +30,11 @@ _KEY, _BACKSLASH, _QUOTE, _NUMBER = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
 _Type = exp.DataType.Type
 _BLANKS = text(" \t\r\n")
 _SPACE = r"[ \t\r\n]*+"
+_WORD = re.compile("[a-z0-9_]+")
 _CAPITAL_KEY = f'"[a-z0-9_]*+[A-Z][A-Za-z0-9_]*+"{_SPACE}:'
 _QUOTED = r'"(?:[^"\\]++|\\.)*+"'
 _NUMBERS = rf'(?s)\G((?:[^"0-9-]++|{_QUOTED})*+)(-?[0-9][0-9.eE+-]*+)'
-_ADDED_KEY = rf'"{_KEY}([^"]*+)":null,"[a-z0-9_]++":'
+_ADDED_KEY = rf'"{_KEY}((?:[^"\\]++|\\.)*+)":null,{_QUOTED}:'
 _OWN_KEY = '"$1":'
 _MARKED, _BARE = f'"{_NUMBER}([^"]*+)"', f'$1"{_NUMBER}$2"'
 _REWRITTEN = r'^-?[0-9]+[.][0-9]+(?:E-?[0-9]+)?$|^"-?Infinity"$|^[\[{]'
@@ -43,8 +46,27 @@ _COUNTED_BRACKETS, _NO_BRACKETS = 100_000, r"[^\[\]{}]++"
 
 
 def names_of(columns: Sequence[Column]) -> tuple[str, ...]:
-    """Return the names of columns, and of the fields of rows within them."""
-    return tuple(dict.fromkeys(each for c in columns for each in (c.name, *_fields(c.type))))
+    """Return the names of the fields of columns, and of those of rows within them."""
+    return tuple(dict.fromkeys(each for c in columns for each in (c.key, *_fields(c.type))))
+
+
+def _escaped(field: str) -> str:
+    """A name as it stands between quotes in JSON."""
+    return json.dumps(field, ensure_ascii=False)[1:-1]
+
+
+def _spellings(field: str) -> Iterator[str]:
+    """The same, in the cases whose letters that are not ASCII may be escaped."""
+    yield _escaped(field)
+    if not field.isascii():
+        for each in (field, field.lower(), field.upper(), field.title()):
+            if each.lower() == field.lower():
+                yield json.dumps(each)[1:-1]
+
+
+def _bare(escaped: str) -> str:
+    """A name in JSON as :func:`in_lower_case` sees it."""
+    return escaped.replace("\\\\", _BACKSLASH).replace('\\"', _QUOTE)
 
 
 def _fields(kind: exp.DataType) -> Iterator[str]:
@@ -61,23 +83,40 @@ def has_other_case(record: str, columns: Sequence[Column]) -> str:
     Args:
         record: expression of its text.
     """
-    spelled = "|".join(names_of(columns))
-    key = f'"(?!(?:{spelled})")(?i:{spelled})"{_SPACE}:'
-    return f"({record} RLIKE {text(_CAPITAL_KEY)} AND {record} RLIKE {text(key)})"
+    names = names_of(columns)
+    own = (dict.fromkeys((_escaped(each), json.dumps(each)[1:-1])) for each in names)
+    exact = "|".join(re.escape(each) for both in own for each in both)
+    spelled = "|".join(re.escape(each) for field in names for each in _spellings(field))
+    words = all(map(_WORD.fullmatch, names))
+    key = f'"(?!(?:{exact})")(?{"i" if words else "iu"}:{spelled})"{_SPACE}:'
+    capital = f"{record} RLIKE {text(_CAPITAL_KEY)} AND " if words else ""
+    return f"({capital}{record} RLIKE {text(key)})"
 
 
 def in_lower_case(record: str, columns: Sequence[Column]) -> str:
     """Return a record in which such keys are names, each behind a mark of what it was.
 
+    Where a record has the field that FROM names, spelled so, a key in another case is another one.
+
     Args:
         record: expression of its text.
     """
-    names = ", ".join(map(text, names_of(columns)))
+    spelled = {
+        field: {_bare(each).lower(): _bare(_escaped(field)) for each in _spellings(field)}
+        for field in names_of(columns)
+    }
+    owns = {each: own for known in spelled.values() for each, own in known.items()}
     backslash, quote = text("\\\\"), text('\\"')
     bare = f"replace(replace({record}, {backslash}, '{_BACKSLASH}'), {quote}, '{_QUOTE}')"
-    is_key = f"(i % 2 = 1 AND lower(p) IN ({names}) AND p <> lower(p))"
+    names, own = ", ".join(map(text, owns)), "lower(p)"
+    if any(each != field for each, field in owns.items()):
+        own = f"element_at(map({', '.join(text(e) for pair in owns.items() for e in pair)}), {own})"
+    is_key = f"(i % 2 = 1 AND lower(p) IN ({names}) AND p <> {own})"
+    for field in (column.read_from for column in columns if column.read_from):
+        there = f"coalesce(array_contains(json_object_keys({record}), {text(field)}), false)"
+        is_key += f" AND NOT (lower(p) IN ({', '.join(map(text, spelled[field]))}) AND {there})"
     before_colon = f"startswith(ltrim({_BLANKS}, coalesce(get(a, i + 1), '')), ':')"
-    renamed = f"""concat('{_KEY}', p, '":null,"', lower(p))"""
+    renamed = f"""concat('{_KEY}', p, '":null,"', {own})"""
     parts = f"transform(a, (p, i) -> IF({is_key} AND {before_colon}, {renamed}, p))"
     # a lambda gives the list of parts its name
     split = f"""array(split({bare}, '"'))"""
@@ -97,7 +136,7 @@ def may_have_both(line: str, columns: Sequence[Column]) -> str:
     Args:
         line: expression of what :func:`in_lower_case` made of it.
     """
-    quoted = ", ".join(text(f'"{each}"') for each in names_of(columns))
+    quoted = ", ".join(text(f'"{_escaped(each)}"') for each in names_of(columns))
     rest = f"octet_length(replace({line}, n, ''))"
     twice = f"octet_length({line}) - {rest} >= 2 * octet_length(n)"
     return f"{is_renamed(line)} AND exists(array({quoted}), n -> {twice})"
@@ -123,14 +162,18 @@ def same_but_for_case(record: str, columns: Sequence[Column], depth: int = 0) ->
         depth: level of nesting.
     """
     fields, entry, key = f"f{depth}", f"e{depth}", f"k{depth}"
-    names = ", ".join(text(column.name) for column in columns)
-    keys = f"array_distinct(filter(map_keys({fields}), {key} -> lower({key}) IN ({names})))"
+    names = ", ".join(text(column.key.lower()) for column in columns)
+    alike = f"lower({key}) IN ({names})"
+    for own in (column.read_from for column in columns if column.read_from):
+        other = f"lower({key}) = {text(own.lower())} AND {key} <> {text(own)}"
+        alike += f" AND NOT ({other} AND array_contains(map_keys({fields}), {text(own)}))"
+    keys = f"array_distinct(filter(map_keys({fields}), {key} -> {alike}))"
     folded = f"array_distinct(transform({keys}, {key} -> lower({key})))"
     conditions = [f"size({folded}) < size({keys})"]
     for column in columns:
         inner = _within(f"{entry}.value", column.type, depth + 1)
         if inner:
-            found = f"lower({entry}.key) = {text(column.name)} AND coalesce({inner}, false)"
+            found = f"lower({entry}.key) = {text(column.key.lower())} AND coalesce({inner}, false)"
             conditions.append(f"exists(map_entries({fields}), {entry} -> {found})")
     parsed = f"from_json({record}, 'MAP<STRING, STRING>')"
     return f"exists(array({parsed}), {fields} -> {' OR '.join(conditions)})"
@@ -182,7 +225,7 @@ def may_differ(line: str, prefix: str, columns: Sequence[Column]) -> str:
         is_renamed(line),
         f"contains({line}, '-0') AND {line} RLIKE {text(_MINUS_ZERO)}",
     ]
-    for value in (f"{prefix}{name(c.name)}" for c in texts):
+    for value in (f"{prefix}{name(c.key)}" for c in texts):
         has_one = f"(contains({value}, '.') OR contains({value}, 'Infinity'))"
         conditions.append(f"{has_one} AND {value} RLIKE {text(_REWRITTEN)}")
     if any(holds_text(c.type) for c in columns if c not in texts):

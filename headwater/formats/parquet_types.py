@@ -42,35 +42,40 @@ def absent_columns(file: ParquetFile, columns: Sequence[Column]) -> tuple[str, .
     leaves = [file.schema.column(index) for index in range(len(file.schema))]
     absent = []
     for column in columns:
-        alike = [(name, kind) for name, kind in fields if name.lower() == column.name]
+        alike = [(name, kind) for name, kind in fields if name.lower() == column.key.lower()]
         if len(alike) > 1:
             names = " and ".join(f'"{name}"' for name, _ in alike)
-            raise Unreadable(f'unreadable file: column "{column.name}": the file has {names}')
+            raise Unreadable(f"unreadable file: {column.label}: the file has {names}")
         for name, kind in alike:
             if pa.types.is_null(kind):
                 absent.append(column.name)
                 continue
             old = any(
-                leaf.physical_type == _INT96 for leaf in leaves if leaf.path.split(".")[0] == name
+                leaf.physical_type == _INT96 for leaf in leaves if _is_within(leaf.path, name)
             )
-            for inner, found, wanted in _misfits(column.name, kind, column.type, old=old):
+            for inner, found, wanted in _misfits(column.key, kind, column.type, old=old):
                 raise Unreadable(
                     f'unreadable file: column "{inner}" is {found} in the file,'
                     f" which is not read as {wanted}"
                 )
-    _check_compression(file, {c.name for c in columns}.difference(absent))
+    _check_compression(file, [c.key for c in columns if c.name not in absent])
     return tuple(absent)
 
 
-def _check_compression(file: ParquetFile, read: set[str]) -> None:
+def _is_within(path: str, field: str) -> bool:
+    """Whether a path, whose parts have dots between them, begins with a field."""
+    return f"{path.lower()}.".startswith(f"{field.lower()}.")
+
+
+def _check_compression(file: ParquetFile, read: Sequence[str]) -> None:
     metadata = file.metadata
     for group in range(metadata.num_row_groups):
         chunks = (metadata.row_group(group).column(i) for i in range(metadata.num_columns))
         for chunk in chunks:
-            name = chunk.path_in_schema.split(".")[0]
-            if name.lower() in read and chunk.compression not in _CODECS:
+            found = (each for each in read if _is_within(chunk.path_in_schema, each))
+            if chunk.compression not in _CODECS and (name := next(found, "")):
                 raise Unreadable(
-                    f'unreadable file: column "{name.lower()}" is compressed with'
+                    f'unreadable file: column "{name}" is compressed with'
                     f" {chunk.compression}; write the file with ZSTD or SNAPPY"
                 )
 

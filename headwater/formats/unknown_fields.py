@@ -65,8 +65,11 @@ def of_json(
         expected: others, of which ``_named`` tells which ones it has.
         broken: the condition that ``_named`` does not tell, since the object could not be read.
     """
-    listed, read = (", ".join(map(text, names)) for names in (known, (*known, *expected)))
-    told = f"IF({broken}, array({listed}), array({read}))"
+    lower = [each.lower() for each in known]
+    listed, own, read = (
+        ", ".join(map(text, names)) for names in (lower, known, (*known, *expected))
+    )
+    told = f"IF({broken}, array({own}), array({read}))"
     fields = f"from_json({document}, 'MAP<STRING, STRING>')"
     valued = f"map_filter({fields}, (k, v) -> v IS NOT NULL AND lower(k) NOT IN ({listed}))"
     return (
@@ -135,12 +138,12 @@ def _times(part: str, record: str) -> str:
 
 
 def values_of(columns: Sequence[Column], prefix: str = "") -> str:
-    """Return how many values a row has.
+    """Return how many values a row has, under the names of its fields.
 
     Args:
         prefix: begins their names in the expression.
     """
-    return " + ".join(f"int({prefix}{name(c.name)} IS NOT NULL)" for c in columns)
+    return " + ".join(f"int({prefix}{name(c.key)} IS NOT NULL)" for c in columns)
 
 
 def observed_fields() -> Expression:

@@ -18,9 +18,9 @@ from headwater.plan.operators import duration
 from headwater.plan.sql.spark_text import micros
 
 WATERMARK = "WATERMARK"
-CONNECTOR, FORMAT, COMPUTED = "connector", "FORMAT", "computed columns"
+CONNECTOR, FORMAT, COMPUTED, FIELDS = "connector", "FORMAT", "computed columns", "FROM"
 START = "START FROM"
-WORDS = (CONNECTOR, FORMAT, "WITH", "ENCODE", COMPUTED, WATERMARK, "ON ERROR", START)
+WORDS = (CONNECTOR, FORMAT, "WITH", "ENCODE", FIELDS, COMPUTED, WATERMARK, "ON ERROR", START)
 """Every part: a table that another release has written may name others."""
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -38,6 +38,7 @@ def parts_of(source: Source) -> dict[str, str]:
         "WITH": _text(source.options),
         FORMAT: source.format.value,
         "ENCODE": " ".join(filter(None, (source.encode, _text(source.encode_options)))),
+        FIELDS: _text({c.name: c.read_from for c in source.columns if c.read_from}),
         COMPUTED: _text(computed),
         WATERMARK: _watermark(source.watermark),
         "ON ERROR": source.on_error.value,

@@ -109,13 +109,20 @@ def _encoded(source: Source, lines: Sequence[str], span: Span) -> str:
             raise ConfigError("TEST_SYNTAX", message, span=span)
     if source.encode == "csv":
         return _csv_text(source, header, rows)
-    return "".join(_json_line(header, row, types) + "\n" for row in rows)
+    keys = _keys(source)
+    return "".join(_json_line(header, row, types, keys) + "\n" for row in rows)
+
+
+def _keys(source: Source) -> dict[str, str]:
+    """By column, the field of a record that it is read from."""
+    return {column.name: column.key for column in source.columns}
 
 
 def _csv_text(source: Source, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     options = source.encode_options
     delimiter, null = options.get("delimiter", ","), options.get("null_value", "")
-    lines = [[_quoted(name, delimiter) for name in header]]
+    keys = _keys(source)
+    lines = [[_quoted(keys.get(name, name), delimiter) for name in header]]
     if options.get("header", "true") != "true":
         lines = []
     for row in rows:
@@ -131,9 +138,14 @@ def _quoted(value: str, delimiter: str) -> str:
     return '"' + value.replace('"', '""') + '"' if needed else value
 
 
-def _json_line(header: Sequence[str], row: Sequence[str], types: dict[str, exp.DataType]) -> str:
+def _json_line(
+    header: Sequence[str],
+    row: Sequence[str],
+    types: dict[str, exp.DataType],
+    keys: dict[str, str],
+) -> str:
     fields = (
-        f"{json.dumps(name)}: {_json_value(text, types[name])}"
+        f"{json.dumps(keys.get(name, name))}: {_json_value(text, types[name])}"
         for name, text in zip(header, row, strict=True)
     )
     return "{" + ", ".join(fields) + "}"

@@ -23,6 +23,7 @@ from headwater.analyze.connectors.encodings import ENCODINGS, FORMATS, record_fo
 from headwater.analyze.connectors.options import bind_options
 from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.analyze.connectors.start_from import bind_start
+from headwater.analyze.ddl.named_fields import by_field, check_fields
 from headwater.analyze.ddl.watermarks import bind_watermark
 from headwater.analyze.definitions import (
     CHANGE_COLUMN,
@@ -108,9 +109,6 @@ def _check_connector(
         connector.check(statement, source, report)
 
 
-_OTHER_FIELD = (
-    "; of Kafka, ENCODE RAW and json_extract_scalar(x, '$[\"unit price\"]') read any field"
-)
 _CHANGE = Column(
     CHANGE_COLUMN,
     t.VARCHAR,
@@ -163,11 +161,12 @@ def _columns(statement: syntax.CreateSource, report: Diagnostics) -> tuple[Colum
     for node in nodes:
         computed = node.args.get("computed")
         column = next(stored) if computed is None else _computed_column(node, relation, report)
-        check_name(report, column.name, node.this, "column", otherwise=_OTHER_FIELD)
+        check_name(report, column.name, node.this, "column", otherwise=by_field(node, report))
         if column.name in by_name:
             message = f'column "{column.name}" is defined twice'
             report.add("DUPLICATE_COLUMN", message, node.this, "rename one of them")
         by_name.setdefault(column.name, column)
+    check_fields(nodes, by_name, statement, report)
     return tuple(by_name.values())
 
 
@@ -188,6 +187,7 @@ def _plain_column(node: syntax.SourceColumn, report: Diagnostics, *, sized: bool
         node.text("comment"),
         metadata=key,
         digits=digits,
+        read_from=node.text("field"),
     )
 
 

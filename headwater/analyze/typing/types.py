@@ -8,6 +8,7 @@ no precisions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -378,11 +379,17 @@ def trino_type(kind: exp.DataType) -> str:
     return _named(kind, "trino", "ARRAY({})", "MAP({}, {})", "ROW({})")
 
 
+def _field_name(name: str, system: str) -> str:
+    """A name within a row; one that is no plain word is that of a record, which Spark reads."""
+    quoted = system == "spark" and not re.fullmatch(r"\w+", name, re.ASCII)
+    return f"`{name.replace('`', '``')}`" if quoted else name
+
+
 def _named(kind: exp.DataType, system: str, array_: str, map_: str, row: str) -> str:
     if kind.this is Type.STRUCT:
         colon = ": " if system in ("spark", "iceberg") else " "
         fields = [
-            f"{field.name}{colon}{_named(inner, system, array_, map_, row)}"
+            f"{_field_name(field.name, system)}{colon}{_named(inner, system, array_, map_, row)}"
             for field, inner in zip(kind.expressions, elements(kind), strict=True)
         ]
         return row.format(", ".join(fields))

@@ -10,13 +10,14 @@ from __future__ import annotations
 import codecs
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO
 
 from pyarrow import ArrowException
 from pyarrow.parquet import ParquetFile
 
-from headwater.analyze.definitions import Source
+from headwater.analyze.definitions import Column, Source
 from headwater.connectors.files.compression import START_BYTES, refused
 from headwater.connectors.files.place import FileFault, Place
 from headwater.connectors.ledger import LedgerEntry
@@ -33,7 +34,7 @@ class Form:
     """What the files that one plan reads have in common.
 
     Attributes:
-        names: the columns that they name, in lower case; None if they name none.
+        names: the fields that they name (``_as_declared``); None if they name none.
         skipped: how many records stand before their data, the header with them.
         whole: whether each is cut into records as one text (``headwater.formats.csv_records``).
         absent: declared columns that are not read of them, since they have no values there.
@@ -102,12 +103,12 @@ def _header(source: Source, place: Place, entry: LedgerEntry) -> Form:
             raise FileFault("unreadable file: the header is not UTF-8") from error
     if not found.strip():
         return Form(skipped=skipped)
-    names = tuple(value.strip().lower() for value in values(source, found))
+    names = _as_declared([each.strip() for each in values(source, found)], stored(source))
     for column in stored(source):
-        if names.count(column.name) != 1:
-            fault = "more than once" if column.name in names else ""
+        if names.count(column.key) != 1:
+            fault = "more than once" if column.key in names else ""
             says = "names" if fault else "does not name"
-            raise FileFault(f'the header {says} column "{column.name}" {fault}'.rstrip())
+            raise FileFault(f"the header {says} {column.label} {fault}".rstrip())
     return Form(names, skipped)
 
 
@@ -128,8 +129,22 @@ def form_of_parquet(source: Source, file: IO[bytes]) -> Form:
         OSError, ArrowException: it is not Parquet, or damaged.
     """
     parquet = ParquetFile(file)
-    names = tuple(name.lower() for name in parquet.schema_arrow.names)
+    names = _as_declared(parquet.schema_arrow.names, stored(source))
     try:
         return Form(names, absent=absent_columns(parquet, stored(source)))
     except Unreadable as unreadable:
         raise FileFault(str(unreadable)) from unreadable
+
+
+def _as_declared(names: Sequence[str], columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return the fields of a file, those of columns as the definition spells them.
+
+    A field is found without regard to case, unless one is spelled as FROM says.
+
+    Args:
+        names: the file's own.
+    """
+    own = {column.key.lower(): column.key for column in columns}
+    exact = {column.read_from for column in columns}.intersection(names)
+    found = ((each, own.get(each.lower(), each.lower())) for each in names)
+    return tuple(each if field in exact else field for each, field in found)

@@ -165,7 +165,7 @@ class FileReader:
             (form.names, rows.where(F.col(PATH).isin([entry.file for entry in entries])))
             for form, entries in groups.items()
         ]
-        return sorted_rows or [(tuple(c.name for c in self._columns), rows.where("false"))]
+        return sorted_rows or [(tuple(c.key for c in self._columns), rows.where("false"))]
 
     def _grouped(
         self, entries: Sequence[LedgerEntry]
@@ -222,7 +222,7 @@ class FileReader:
             names = [
                 f"CAST(NULL AS {spark_type(c.type)}) AS {name(c.name)}"
                 if c.name in form.absent
-                else name(c.name)
+                else f"{name(c.key)} AS {name(c.name)}"
                 for c in self._columns
             ]
             frame = frame.selectExpr(*names, f"{path} AS {PATH}", f"_metadata.row_index AS {ROW}")

@@ -45,7 +45,7 @@ def files_stream(
     reader = reader.option("recursiveFileLookup", options.get("recursive", "false"))
     path = relative_path(f"{shown_address(spark, local_address(folder))}/", plain=False)
     if source.encode == "parquet":
-        names = [name(column.name) for column in stored(source)]
+        names = [f"{name(column.key)} AS {name(column.name)}" for column in stored(source)]
         frame = reader.schema(ddl(stored(source))).parquet(place).where(_ARRIVED)
         frame = frame.selectExpr(*names, f"{path} AS {PATH}", f"_metadata.row_index AS {ROW}")
         frame.createOrReplaceTempView(view)

@@ -279,7 +279,7 @@ class _Payload:
     def unknown(self) -> str:
         """Return the fields that the definition does not name: those of the writer's schema."""
         row = "after" if self._source.format is RecordFormat.DEBEZIUM else ""
-        named = known(self._source)
+        named = [each.lower() for each in known(self._source)]
         cases = []
         for number, reading in self._readings.items():
             fields = [f for f in reading.schema.field_names(row) if f.lower() not in named]

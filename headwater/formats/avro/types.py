@@ -16,7 +16,7 @@ See the Avro specification, "Logical Types", and the Debezium documentation, "Te
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from sqlglot import exp
@@ -106,7 +106,7 @@ def read_row(schema: Schema, columns: Sequence[Column], *, events: bool) -> Avro
     if root.kind != "record":
         raise Unfit(f"schema {schema.number} is {_shown(schema, root)}, not a record")
     labelled = [
-        Column("" if events and column.type.this is t.Type.STRUCT else column.name, column.type)
+        replace(column, name="" if events and column.type.this is t.Type.STRUCT else column.name)
         for column in columns
     ]
     fields = zip((column.name for column in columns), labelled, strict=True)
@@ -137,10 +137,10 @@ def reasons(part: AvroPart, read: str, value: str) -> Iterator[tuple[str, str]]:
     if part.fields or not condition:
         return
     if column.type.this is t.Type.VARCHAR:
-        yield condition, text(f'column "{column.name}": invalid UTF-8')
+        yield condition, text(f"{column.label}: invalid UTF-8")
     elif column.type.this in (t.Type.ARRAY, t.Type.MAP):
         what = f"a value in it is not valid in {sql_type(column.type)}"
-        yield condition, text(f'column "{column.name}": {what}')
+        yield condition, text(f"{column.label}: {what}")
     else:
         yield condition, misread(column, f"CAST({read} AS STRING)")
 
@@ -178,7 +178,7 @@ class _Reader:
         """How a record is read as a row of declared fields, each with the name of its column."""
         fields = []
         for own, inner in declared:
-            written, kind = self._find(avro, own, inner.name or own)
+            written, kind = self._find(avro, inner.read_from or own, inner.name or own)
             fields.append((written, own, self.part(kind, inner, depth)))
         read: list[Json] = [
             {"name": written, "type": part.read}
@@ -202,7 +202,7 @@ class _Reader:
 
     def _find(self, avro: Type, own: str, label: str) -> tuple[str, Type]:
         """The field that a column is read from; one that is always NULL where there is none."""
-        alike = [(field, kind) for field, kind in avro.parts if field.lower() == own]
+        alike = [(field, kind) for field, kind in avro.parts if field.lower() == own.lower()]
         exact = [(field, kind) for field, kind in alike if field == own]
         if len(alike) > 1 and not exact:
             names = " and ".join(f'"{field}"' for field, _ in alike)

@@ -9,6 +9,11 @@ CREATE TABLE t (a BIGINT comment 'first' NOT NULL, b AS a + 1 COMMENT 'it''s mor
 --- prints
 CREATE TABLE t (a BIGINT NOT NULL COMMENT 'first', b AS a + 1 COMMENT 'it''s more', k VARBINARY METADATA FROM 'key' COMMENT 'of the record', comment VARCHAR COMMENT '') COMMENT 'orders' WITH (connector = 'kafka')
 
+--- the field of a column
+CREATE TABLE t (unit_price DOUBLE NOT NULL from 'unit price' COMMENT 'in EUR', a BIGINT FROM 'a.b', q BIGINT FROM 'it''s "50%"') WITH (connector = 'files')
+--- prints
+CREATE TABLE t (unit_price DOUBLE FROM 'unit price' NOT NULL COMMENT 'in EUR', a BIGINT FROM 'a.b', q BIGINT FROM 'it''s "50%"') WITH (connector = 'files')
+
 --- without columns
 CREATE SOURCE s WITH (connector = 'files')
 

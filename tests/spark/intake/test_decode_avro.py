@@ -466,3 +466,26 @@ def test_the_key_of_a_record_says_which_row_it_writes_or_deletes(
     if key != "text":
         assert bad[3] == "its key is not Avro with the number of a schema: it begins with 78"
         assert bad[4] == "a record without a key"
+
+
+def test_a_column_may_be_of_a_field_with_another_name(spark: SparkSession) -> None:
+    named = "key BIGINT FROM 'ID', note VARCHAR FROM 'Notiz', plain BIGINT, PRIMARY KEY (key)"
+    key, value = fields(ID="long"), fields(Notiz="string", PLAIN="long", notiz="int", note="long")
+    row = {"Notiz": "a", "PLAIN": 2, "notiz": 3, "note": 4}
+    records = [
+        (message(1, key, {"ID": 1}), message(2, value, row)),
+        (message(1, key, {"ID": 1}), None),
+        (message(1, key, {"ID": 1}), message(3, fields(NOTIZ="string"), {"NOTIZ": "b"})),
+        (message(1, key, {"ID": 1}), message(4, fields(notiz="long"), {"notiz": 3})),
+    ]
+    schemas = {1: key, 2: value, 3: fields(NOTIZ="string"), 4: fields(notiz="long")}
+    source = table(named, "UPSERT")
+    good, bad = read(spark, source, records, schemas)
+    assert [tuple(row.values()) for row in good] == [
+        (1, "a", 2, "UPSERT"),
+        (1, None, None, "DELETE"),
+        (1, "b", None, "UPSERT"),
+    ]
+    assert bad == {3: 'column "note": schema 4 says long, which is not read as VARCHAR'}
+    made = decoder(spark, source, records[:1], schemas)
+    assert spark.sql(made.unknown()).first()._unknown == '["note"]'

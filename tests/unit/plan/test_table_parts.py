@@ -53,6 +53,7 @@ def test_the_watermark_comes_back(clause: str, text: str) -> None:
         ("ENCODE JSON", "ENCODE JSON ON SCHEMA CHANGE EVOLVE", None),
         ("ENCODE JSON", "ENCODE CSV (header = 'true')", "ENCODE"),
         ("CREATE TABLE t", "CREATE  TABLE  T", None),
+        ("id INTEGER", "id INTEGER FROM 'Id No'", "FROM"),
         ("id INTEGER", "id BIGINT", None),  # the table knows its columns
     ],
 )
