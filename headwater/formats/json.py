@@ -46,6 +46,7 @@ from headwater.formats.columns import (
 from headwater.formats.envelopes import envelope, known
 from headwater.formats.json_text import (
     MAX_LEVELS,
+    QUOTED,
     as_texts,
     as_written,
     has_other_case,
@@ -72,7 +73,6 @@ _EXPONENT = "[eE][+-]?0*[1-9][0-9]{3}"
 _TO_NUMBER = r"[ \t\r\n]*:[ \t\r\n]*[-.0-9]*"
 """Between the quote that ends a name and the exponent of its number."""
 _FEW, _PLAIN_NAME = 3, re.compile("[a-z0-9_ ]+")
-_QUOTED = r'"(?:[^"\\]++|\\.)*+"'
 _PATTERN = "yyyy-MM-dd['T'][' ']HH:mm[:ss][.SSSSSSSSS][XXX]"
 """Of times inside arrays, maps and rows; Spark's own default adds today's date to a time of day."""
 _NON_FINITE = "allowNonNumericNumbers"
@@ -322,7 +322,7 @@ def _huge_exponent(columns: Sequence[Column]) -> str | None:
     decimals = [c for c in columns if any(map(_is_decimal, c.type.find_all(exp.DataType)))]
     if not decimals:
         return None
-    bare = f"regexp_replace({VALUE}, {text(_QUOTED)}, '')"
+    bare = f"regexp_replace({VALUE}, {text(QUOTED)}, '')"
     anywhere = f"{VALUE} RLIKE {text(_EXPONENT)} AND {bare} RLIKE {text('[0-9]' + _EXPONENT)}"
     few = len(decimals) <= _FEW and all(_is_decimal(c.type) for c in decimals)
     if not few or not all(_PLAIN_NAME.fullmatch(c.key) for c in decimals):

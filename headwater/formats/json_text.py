@@ -32,9 +32,10 @@ _BLANKS = text(" \t\r\n")
 _SPACE = r"[ \t\r\n]*+"
 _WORD = re.compile("[a-z0-9_]+")
 _CAPITAL_KEY = f'"[a-z0-9_]*+[A-Z][A-Za-z0-9_]*+"{_SPACE}:'
-_QUOTED = r'"(?:[^"\\]++|\\.)*+"'
-_NUMBERS = rf'(?s)\G((?:[^"0-9-]++|{_QUOTED})*+)(-?[0-9][0-9.eE+-]*+)'
-_ADDED_KEY = rf'"{_KEY}((?:[^"\\]++|\\.)*+)":null,{_QUOTED}:'
+QUOTED = r'"(?:[^"\\]++|\\.)*+"'
+"""A text of JSON, as a pattern."""
+_NUMBERS = rf'(?s)\G((?:[^"0-9-]++|{QUOTED})*+)(-?[0-9][0-9.eE+-]*+)'
+_ADDED_KEY = rf'"{_KEY}((?:[^"\\]++|\\.)*+)":null,{QUOTED}:'
 _OWN_KEY = '"$1":'
 _MARKED, _BARE = f'"{_NUMBER}([^"]*+)"', f'$1"{_NUMBER}$2"'
 _REWRITTEN = r'^-?[0-9]+[.][0-9]+(?:E-?[0-9]+)?$|^"-?Infinity"$|^[\[{]'
@@ -240,7 +241,8 @@ def is_deep(record: str) -> str:
         record: expression of its text.
     """
     opening = f"length({record}) - length(translate({record}, '[{{', ''))"
-    bare = f"regexp_replace({record}, {text(_QUOTED)}, '')"
+    # a text that nobody ends hides its brackets, too: the record is not valid anyway
+    bare = f"regexp_replace({record}, {text(QUOTED + '?')}, '')"
     brackets = f"regexp_replace({bare}, {text(_NO_BRACKETS)}, '')"
     deeper = "s.d + IF(c IN ('[', '{'), 1, -1)"
     deepest = (

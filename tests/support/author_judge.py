@@ -74,11 +74,15 @@ class AuthorJudge:
         return found
 
 
+_LEFT_OUT = ("quarantined", "dropped")
+_FAILED = Answer(Verdict.NOT_ASKABLE, "rows on which an expression fails are left out")
 _NO_COMMIT = Answer(Verdict.NOT_ASKABLE, "no commit whose inputs can be read")
 
 
 def _answer(case: Case, written: AuthorView) -> Answer:
     plan, names = case.plan, case.columns.names
+    if any(each.marker.counts.get(word) for each in case.table.commits() for word in _LEFT_OUT):
+        return _FAILED
     with open_oracle() as duck:
         case.table.create_view(duck, "@table", case.read_at, names)
         for name, (table, position) in case.inputs.items():

@@ -118,7 +118,8 @@ def _deep(query: exp.Expr) -> list[exp.Expr]:
     found: list[exp.Expr] = []
 
     def below(node: exp.Expr) -> bool:
-        around = isinstance(node, (exp.Query, exp.Connector, exp.Paren, exp.Not))
+        # Spark's printer makes LATERAL VIEW of an UNNEST: it has to see it
+        around = isinstance(node, (exp.Query, exp.Connector, exp.Paren, exp.Not, exp.UDTF))
         if around or not isinstance(node, exp.Condition):
             return False
         if _levels(node) > _DEEP and not node.find(exp.Query):

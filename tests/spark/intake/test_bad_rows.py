@@ -21,6 +21,7 @@ JSON_COLUMNS = (
 
 GOOD, SKIPPED = "good", "skipped"
 
+_TIMED = b'{"id":1,"ts":"2013-01-01T05:00:00Z"'
 JSON_LINES = [
     (b'{"id":1,"n":5,"m":1.23,"d":1.5,"s":"x","b":true,"ts":"2013-01-01T05:00:00Z"}', GOOD),
     (
@@ -51,8 +52,8 @@ JSON_LINES = [
     (b'{"id":1,"deep":' + b"[" * 998 + b"]" * 998 + b"}", "nested in more than 998 levels"),
     (b'{"id":1,"deep":' + b'{"a":' * 999 + b"1" + b"}" * 1000, "nested in more than 998 levels"),
     (b"[" * 5000 + b"]" * 2000, "nested in more than 998 levels"),
-    (b'{"id":1,"deep":' + b"[" * 997 + b"]" * 997 + b"}", GOOD),
-    (b'{"id":1,"wide":[' + b"[]," * 2000 + b'{}],"s":"' + b"[" * 2000 + b'"}', GOOD),
+    (_TIMED + b',"deep":' + b"[" * 997 + b"]" * 997 + b"}", GOOD),
+    (_TIMED + b',"wide":[' + b"[]," * 1500 + b'{}],"s":"' + b"[" * 1500 + b'"}', GOOD),
     (b'{"id":1,"wide":[' + b"[]," * 2000 + b"{}]", "not valid JSON"),
     (b'{"id":1,"s":"' + b'\\"[' * 1500, "not valid JSON"),
     (b'{"id":1,"s":"\xffA"}', "invalid UTF-8"),
