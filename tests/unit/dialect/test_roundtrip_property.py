@@ -182,12 +182,14 @@ watermarks = st.builds(
 )
 columns = st.one_of(
     st.builds(
-        "{} {}{}{}{}{}".format,
+        "{} {}{}{}{}".format,
         names,
         types,
         maybe(st.just(" NOT NULL")),
-        maybe(st.builds(" FROM {}".format, strings.filter(lambda text: text != "''"))),
-        maybe(st.just(" METADATA FROM 'k'")),
+        maybe(
+            st.just(" METADATA FROM 'k'")
+            | st.builds(" FROM {}".format, strings.filter(lambda text: text != "''"))
+        ),
         maybe(st.builds(" COMMENT {}".format, strings)),
     ),
     st.builds(
