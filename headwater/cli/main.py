@@ -26,14 +26,14 @@ from headwater.cli.commands.explain import explain
 from headwater.cli.commands.explain_error import explain_error
 from headwater.cli.commands.jars import jars
 from headwater.cli.commands.look_up.functions import functions
+from headwater.cli.commands.maintain import maintain
 from headwater.cli.commands.plan import plan
 from headwater.cli.commands.quarantine import quarantine
+from headwater.cli.commands.relocate import relocate
 from headwater.cli.commands.run import run
 from headwater.cli.commands.servers import console, stack, superset, trino
 from headwater.cli.commands.sql import sql
 from headwater.cli.commands.status import status
-from headwater.cli.commands.storage.maintain import maintain
-from headwater.cli.commands.storage.relocate import relocate
 from headwater.cli.commands.test import test
 from headwater.cli.commands.verify import verify
 from headwater.cli.commands.versions import rollback, versions

@@ -1,1 +1,0 @@
-"""Commands over the files of the tables."""
