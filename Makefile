@@ -133,7 +133,15 @@ test-spark: setup ## one test on a local Spark for each rule, operator, connecto
 test-kills: setup ## a few real SIGKILLs, every snapshot judged by DuckDB
 	@$(BIN)/python -m tests.faults.soak --kills 4 --seed 1 --jobs 2
 
-##@ Check at length (each target at most 45 minutes on two cores)
+##@ Check at length
+
+.PHONY: lanes
+lanes: setup ## show which part of the long lanes ran last on which commit
+	@$(BIN)/python -m tests.long_lanes
+
+.PHONY: lane
+lane: setup ## run the part whose turn it is, or others: make lane PARTS="tpcds/2 swaps"
+	@$(BIN)/python -m tests.long_lanes run $(PARTS)
 
 .PHONY: test-long
 test-long: test-spark-rest faults swaps fuzz fuzz-streams fuzz-changes conformance dialects tpch tpcds tpcdi nexmark test-services test-serving ## all of these lanes, one after another

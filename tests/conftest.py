@@ -10,22 +10,35 @@ from pyspark.sql import SparkSession
 
 from headwater.config.settings import Config, RunSection
 from tests.lanes import is_fast
+from tests.support.parts import in_part
 
 ROOT = Path(__file__).parent
 MARKERS = {"spark": "spark", "slt": "spark", "services": "services"}
 """Folder of tests → the marker that each test in it gets."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--part", metavar="K/N", help="only the tests of one of N parts: 2/3")
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    part = config.getoption("part")
+    items[:] = [item for item in items if in_part(_together(item), part)]
     for item in items:
         folder = item.path.relative_to(ROOT).parts[0]
         if folder in MARKERS:
             item.add_marker(MARKERS[folder])
         if item.get_closest_marker("spark") and not is_fast(item.nodeid):
             item.add_marker("long")
-        if folder != "slt":  # the tests of a file share what they make; .slt files share nothing
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+        if folder != "slt":
+            item.add_marker(pytest.mark.xdist_group(_together(item)))
+
+
+def _together(item: pytest.Item) -> str:
+    """What an item is run together with: the tests of a file share what they make."""
+    path = item.path.relative_to(ROOT)
+    return item.nodeid if path.parts[0] == "slt" else path.as_posix()
 
 
 @pytest.fixture(scope="session")

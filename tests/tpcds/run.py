@@ -36,6 +36,7 @@ from headwater.serve.lake_reader import LakeReader
 from headwater.serve.verify import Verdict, verify
 from headwater.testing.harness import warehouse_of
 from tests.spark.running import local_session, refused
+from tests.support.parts import in_part
 from tests.tpcds.project import Rows
 
 Row = tuple[object, ...]
@@ -137,10 +138,15 @@ def is_recomputed(plan: ViewPlan) -> bool:
 @click.argument("generated", type=click.Path(exists=True, path_type=Path))
 @click.option("--seed", default=1, show_default=True)
 @click.option("--query", "only", multiple=True, help="only this one: q07")
-def main(generated: Path, seed: int, only: Sequence[str]) -> None:
+@click.option("--part", metavar="K/N", help="only the queries of one of N parts: 2/3")
+def main(generated: Path, seed: int, only: Sequence[str], part: str | None) -> None:
     """Keep the queries of TPC-DS."""
     texts = {path.stem: path.read_text().strip() for path in sorted(generated.glob("q*.sql"))}
-    queries = {name: text for name, text in texts.items() if not only or name in only}
+    queries = {
+        name: text
+        for name, text in texts.items()
+        if in_part(name, part) and (not only or name in only)
+    }
     bad: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder, local_session("tpcds") as spark:
         rows = Rows(generated, Path(folder), seed)
