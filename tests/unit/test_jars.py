@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from xml.etree import ElementTree
 
+import pyspark
 import pytest
 
 from headwater.errors import ServiceError
 from headwater.jars import fetch as fetching
 from headwater.jars.fetch import (
+    IVY_FILE,
     IvyRunner,
     Progress,
     fetch,
@@ -277,3 +281,18 @@ def test_ivys_own_reason_is_told(
         fetch(cache=cache, lock=lock, run_ivy=site_ivy(repository))
     assert caught.value.condition == "JAR_FETCH"
     assert "t#b;2" in caught.value.message
+
+
+def test_every_jar_is_for_the_one_spark() -> None:
+    """ADR 0119: one version of Spark's own jars, and all others are built for its minor version."""
+    spark = {jar["rev"] for jar in dependencies() if jar["org"] == "org.apache.spark"}
+    assert len(spark) == 1
+    minor = next(iter(spark)).rpartition(".")[0]
+    names = " ".join(jar["name"] for jar in dependencies())
+    assert set(re.findall(r"spark(?:-runtime)?[-_](4\.\d+)", names)) == {minor}
+    assert pyspark.__version__.startswith(f"{minor}.")
+
+
+def dependencies() -> list[dict[str, str]]:
+    """Return what ``ivy.xml`` names."""
+    return [each.attrib for each in ElementTree.parse(IVY_FILE).iter("dependency")]
