@@ -38,6 +38,8 @@ RED = re.compile(
 )
 """What the programs of the lanes print when something is red; see ``test_long_lanes.py``."""
 
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -110,7 +112,7 @@ def run(part: Part, seconds: float = STOP_AFTER, grace: float = END_AFTER) -> Ou
         seconds: after which it is interrupted, as by Ctrl-C.
         grace: seconds after which it is killed if it still runs then.
     """
-    began, stopped = datetime.now(UTC), False
+    began, commit, stopped = datetime.now(UTC), _commit(), False
     process = subprocess.Popen(
         ["bash", "-c", part.command],
         stdout=subprocess.PIPE,
@@ -140,7 +142,7 @@ def run(part: Part, seconds: float = STOP_AFTER, grace: float = END_AFTER) -> Ou
     with process.stdout:
         for line in process.stdout:
             if not stopped and line.strip():
-                last = line.strip()
+                last = COLOUR.sub("", line).strip()
             lines.append(line)
             sys.stdout.write(line)
             sys.stdout.flush()
@@ -148,7 +150,7 @@ def run(part: Part, seconds: float = STOP_AFTER, grace: float = END_AFTER) -> Ou
     for timer in timers:
         timer.cancel()
     return Outcome(
-        commit=_commit(),
+        commit=commit,
         day=f"{datetime.now(UTC):%Y-%m-%d}",
         minutes=round((datetime.now(UTC) - began).total_seconds() / 60),
         result=result(code, "".join(lines), stopped=stopped),
