@@ -12,6 +12,7 @@ where it stands; or an error with a place and a hint. :func:`to_sql` prints a tr
 from __future__ import annotations
 
 import re
+import sys
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
@@ -19,7 +20,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
 from headwater.dialect.group_windows import move_group_windows
 from headwater.dialect.json_paths import read_json
 from headwater.dialect.meanings.by_dialect import give_trinos_meaning
-from headwater.dialect.normalize import normalize
+from headwater.dialect.normalize import FRAMES, normalize
 from headwater.dialect.parser import Headwater, body_parser
 from headwater.dialect.position import SOURCE_META, SourceText, span_of
 from headwater.dialect.rows import name_fields
@@ -29,6 +30,9 @@ from headwater.dialect.vocabulary import DialectError
 from headwater.errors import SqlError, raise_all
 
 __all__ = ["BODY_DIALECTS", "Headwater", "SourceText", "parse", "parse_all", "span_of", "to_sql"]
+
+# Trees are walked recursively by all layers: the 1,000 frames that Python gives are too few.
+sys.setrecursionlimit(max(sys.getrecursionlimit(), FRAMES))
 
 _RENAMED = re.compile(r"--\s*renamed\s+from\s*:\s*(\w+)\s*", re.IGNORECASE)
 # what sqlglot raises besides its ParseError on input it was not written for

@@ -20,9 +20,11 @@ from headwater.dialect.position import offsets_of
 from headwater.dialect.syntax import CreateStreamingView
 from headwater.dialect.vocabulary import UNITS, DialectError, nearest
 
-# what sqlglot's recursive passes (generator, qualify) manage within Python's usual 1,000 frames
 MAX_TREE_DEPTH = 150
 MAX_CHAIN = 500
+FRAMES = 30_000
+"""Frames that a query within these limits may take: chains become calls within calls, and sqlglot
+prints a call with five frames."""
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 _CHAINS = (exp.SetOperation, exp.Connector, exp.Add, exp.Sub, exp.Mul, exp.DPipe)

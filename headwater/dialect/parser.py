@@ -8,9 +8,7 @@ sqlglot is changed and the tree that comes out is the same.
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import cache
 from threading import Lock
 from typing import Any, ClassVar, NoReturn
@@ -29,7 +27,7 @@ from headwater.dialect.hints import without_sizes
 from headwater.dialect.json_paths import failing_value
 from headwater.dialect.parser_query import QueryParser, read_words
 from headwater.dialect.parser_view import ViewParser
-from headwater.dialect.splitter import BODY_DIALECTS, MAX_DEPTH
+from headwater.dialect.splitter import BODY_DIALECTS
 
 CREATE_KINDS = ("SOURCE", "TABLE", "STREAMING VIEW", "SINK", "FUNCTION")
 
@@ -271,17 +269,6 @@ def _decimal_literal(text: exp.Expr, kind: exp.DataType) -> exp.Expr:
     return exp.cast(text, kind)
 
 
-@contextmanager
-def _deep_stack() -> Iterator[None]:
-    """Let a text that passed the nesting limit be parsed: sqlglot takes 17 frames per bracket."""
-    usual = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(usual, 25 * MAX_DEPTH + 1_000))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(usual)
-
-
 class BodyParser:
     """Parses statements whose query is written in one dialect; the parts are built once.
 
@@ -308,7 +295,7 @@ class BodyParser:
             sqlglot.errors.TokenError: it cannot be cut into tokens.
         """
         assert isinstance(self._parser, HeadwaterRules)
-        with self._lock, _deep_stack():
+        with self._lock:
             tokens = self._tokenizer.tokenize(text[start:end])
             line = text.count("\n", 0, start)
             for token in tokens:

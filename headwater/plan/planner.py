@@ -86,6 +86,10 @@ def plan_sound(
                 _ = plan.guard
         except HeadwaterError as error:
             faults[name] = error
+        except RecursionError:
+            hint = "split the view into several"
+            message = "the query is nested too deeply"
+            faults[name] = SqlError("TOO_DEEP", message, hint=hint, span=view.span)
         else:
             plans[name] = plan
     return plans, faults

@@ -24,7 +24,7 @@ from tests.faults.shapes import INPUTS, Shape, definition, run_command, settings
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 ROWS = 40
-PATIENCE = 180.0
+PATIENCE = 900.0
 """Seconds after which a process that neither died nor ended is taken for stuck."""
 
 
