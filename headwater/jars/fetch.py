@@ -14,9 +14,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 from headwater.errors import HeadwaterError, ServiceError
 from headwater.jars.store import (
@@ -30,18 +31,22 @@ from headwater.jars.store import (
 )
 from headwater.machine.cache import cache_folder
 from headwater.machine.java import find_java
+from headwater.machine.progress import ProgressLine
 
 Progress = Callable[[int, int], None]
 """Called with bytes fetched so far and bytes in all."""
 
-IvyRunner = Callable[[Sequence[str], Path, Progress], None]
-"""Puts the jars of some configurations below ``<staging>/jars/<configuration>/``."""
+IvyRunner = Callable[[Sequence[str], Path, Callable[[], None]], None]
+"""Puts the jars of some configurations below ``<staging>/jars/<configuration>/``.
+
+Calls its last argument some times a second."""
 
 IVY_FILE = Path(__file__).with_name("ivy.xml")
+SETTINGS = Path(__file__).with_name("ivysettings.xml")
+"""Where Ivy looks unless ``HEADWATER_IVY_SETTINGS`` names another file."""
 TRIES = 3
 
-_LINE_EVERY = 10.0  # seconds between two plain lines about what is fetched
-_POLL = 0.1  # seconds between two looks at what Ivy has downloaded
+_POLL = 0.25  # seconds between two looks at what Ivy has downloaded
 _STALE = 3600.0  # seconds after which a staging folder is taken for a killed run's
 _FETCH_HINT = (
     "check the network; behind a mirror, name its Ivy settings file in HEADWATER_IVY_SETTINGS"
@@ -101,7 +106,7 @@ def _fetch_absent(
     for attempt in attempts:
         # A new folder for each try: what a broken one left behind is not trusted.
         with attempt, _staging(store.folder) as staging:
-            run_ivy(configurations, staging, lambda done, _: progress(min(done, total), total))
+            run_ivy(configurations, staging, lambda: progress(_arrived(staging, absent), total))
             for jar in absent:
                 fetched = staging / "jars" / jar.configuration / jar.name
                 _verify(jar, fetched)
@@ -129,7 +134,7 @@ def _verify(jar: LockedJar, fetched: Path) -> None:
 def run_pyspark_ivy(
     configurations: Sequence[str],
     staging: Path,
-    progress: Progress,
+    tick: Callable[[], None],
     *,
     ivy_file: Path = IVY_FILE,
 ) -> None:
@@ -138,7 +143,7 @@ def run_pyspark_ivy(
     Args:
         configurations: Ivy configurations of ``ivy.xml``.
         staging: an empty folder; the jars arrive in ``<staging>/jars/<configuration>/``.
-        progress: told the bytes so far; the bytes in all are not known here and given as 0.
+        tick: called some times a second while Ivy runs.
         ivy_file: where the configurations are defined; by default the ``ivy.xml`` beside us.
 
     Raises:
@@ -147,8 +152,7 @@ def run_pyspark_ivy(
     cache, log = staging / "ivy", staging / "ivy.log"
     command = [str(find_java().executable), "-jar", str(_ivy_jar())]
     command += ["-ivy", str(ivy_file)]
-    if settings := os.environ.get("HEADWATER_IVY_SETTINGS"):
-        command += ["-settings", settings]
+    command += ["-settings", os.environ.get("HEADWATER_IVY_SETTINGS") or str(SETTINGS)]
     command += ["-cache", str(cache), "-confs", *configurations]
     command += ["-retrieve", f"{staging}/jars/[conf]/[artifact]-[revision](-[classifier]).[ext]"]
     with log.open("wb") as sink:
@@ -156,7 +160,7 @@ def run_pyspark_ivy(
         try:
             while ivy.poll() is None:
                 time.sleep(_POLL)
-                progress(_downloaded(cache), 0)
+                tick()
         finally:
             ivy.kill()
             ivy.wait()
@@ -175,15 +179,21 @@ def _ivy_jar() -> Path:
     return found[-1]
 
 
-def _downloaded(cache: Path) -> int:
-    total = 0
-    for path in [*cache.glob("**/*.jar*"), *cache.glob("**/*.tar.gz*")]:
-        # Ivy renames a finished download; it may be gone by now.
-        try:
-            total += path.stat().st_size
-        except FileNotFoundError:
-            continue
-    return total
+def _arrived(staging: Path, jars: Iterable[LockedJar]) -> int:
+    """Return how many bytes of some jars have arrived.
+
+    Ivy downloads into its cache, into a file with the suffix ``.part`` that it renames when it is
+    whole, and then copies it. So a jar may be in several files, and a file may vanish meanwhile.
+    """
+    sizes = {jar.name: 0 for jar in jars}
+    for folder, _, names in os.walk(staging):
+        for name in names:
+            jar = name.removesuffix(".part")
+            if jar in sizes:
+                with suppress(FileNotFoundError):
+                    size = os.stat(os.path.join(folder, name)).st_size
+                    sizes[jar] = max(sizes[jar], size)
+    return sum(sizes.values())
 
 
 def _reason(log: str) -> str:
@@ -219,7 +229,7 @@ def _cache_errors(folder: Path) -> Iterator[None]:
         raise ServiceError("JAR_CACHE", f"cannot use {folder}: {reason}", hint=hint) from error
 
 
-def _silent(done: int, total: int) -> None:
+def _silent(*_: int) -> None:
     pass
 
 
@@ -282,45 +292,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
-def progress_line() -> Iterator[Progress]:
-    """Show a bar on a terminal and plain lines elsewhere; nothing when nothing is fetched."""
-    with ExitStack() as stack:
-        report: list[Progress] = []
+def progress_line(err: TextIO | None = None) -> Iterator[Progress]:
+    """Show how much has been fetched; nothing if nothing is fetched.
 
-        def started(done: int, total: int) -> None:
-            if not report:
-                report.append(stack.enter_context(_bar()) if sys.stderr.isatty() else _lines())
-            report[0](done, total)
-
-        yield started
-
-
-@contextmanager
-def _bar() -> Iterator[Progress]:
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("jars"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Bars(*columns, console=Console(stderr=True)) as bars:
-        task = bars.add_task("jars", total=None)
-        yield lambda done, total: bars.update(task, completed=done, total=total)
-
-
-def _lines() -> Progress:
-    said = 0.0
-    ended = False
+    Args:
+        err: the stream; by default the standard error stream.
+    """
+    line, started = ProgressLine(err), time.monotonic()
 
     def report(done: int, total: int) -> None:
-        nonlocal said, ended
-        if done >= total and not ended:
-            ended = True
-            sys.stderr.write(f"fetched {total / 1e6:.0f} MB of jars\n")
-        elif not ended and time.monotonic() - said > _LINE_EVERY:
-            said = time.monotonic()
-            sys.stderr.write(f"fetching jars: {done / 1e6:.0f} of {total / 1e6:.0f} MB\n")
+        if done >= total:
+            line.show(f"fetched {total / 1e6:.0f} MB of jars", at_once=True)
+            return
+        text = f"fetching jars: {done / 1e6:.0f} of {total / 1e6:.0f} MB"
+        # A repository may be slow to answer: on a terminal the line shows that we still wait.
+        waited = f", {time.monotonic() - started:.0f} s" if line.terminal else ""
+        line.show(text + waited)
 
-    return report
+    try:
+        yield report
+    finally:
+        line.close()
 
 
 if __name__ == "__main__":

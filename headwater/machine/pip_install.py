@@ -19,9 +19,9 @@ from threading import Thread
 from typing import IO, TextIO
 
 from headwater.errors import HeadwaterError, ServiceError
+from headwater.machine.progress import ProgressLine
 
 _TICK = 1.0  # seconds between two updates of a line while pip says nothing
-_PATIENCE = 10.0  # seconds between two lines where there is no terminal
 _LAST_LINES = 8  # of pip's output, in an error
 
 _LOCKED = re.compile(r"^[A-Za-z0-9][\w.-]*==", re.M)
@@ -87,7 +87,7 @@ def _lines(stream: IO[str]) -> Iterator[str | None]:
 
 
 class _Display:
-    """What a person sees: a line that changes on a terminal, few lines elsewhere.
+    """What a person sees of pip's output.
 
     Args:
         err: the stream.
@@ -95,11 +95,11 @@ class _Display:
     """
 
     def __init__(self, err: TextIO, total: int) -> None:
-        self._err, self._total = err, total
-        self._terminal = err.isatty()
+        self._line, self._total = ProgressLine(err), total
         self._count = 0
-        self._text = self._shown = ""
-        self._since = self._said = time.monotonic()
+        self._text = ""
+        self._since = time.monotonic()
+        self.close = self._line.close
 
     def hear(self, line: str | None) -> None:
         """Take note of a line of pip's; None means that some time has passed."""
@@ -116,35 +116,20 @@ class _Display:
         elif first == "Progress" and (found := re.fullmatch(r"(\d+) of (\d+)", rest)):
             done, size = (int(number) / 1e6 for number in found.groups())
             if size > 1:
-                self._detail(f"{done:.0f} of {size:.0f} MB")
+                self._line.show(f"{self._text}: {done:.0f} of {size:.0f} MB")
         elif rest.startswith("wheel for ") and first == "Building" and rest.endswith("started"):
-            self._say(f"building {rest.split()[2]}")
+            self._say(f"building {rest.split()[2]}", at_once=True)
         elif line.startswith("Installing collected"):
-            self._say(f"writing {self._count} packages")
+            self._say(f"writing {self._count} packages", at_once=True)
 
-    def close(self) -> None:
-        """End the line."""
-        if self._terminal and self._shown:
-            self._err.write("\n")
-
-    def _say(self, text: str) -> None:
+    def _say(self, text: str, *, at_once: bool = False) -> None:
         self._text, self._since = text, time.monotonic()
-        self._show(text)
-
-    def _detail(self, text: str) -> None:
-        if self._terminal or time.monotonic() - self._said > _PATIENCE:
-            self._show(f"{self._text}: {text}")
+        self._line.show(text, at_once=at_once)
 
     def _tick(self) -> None:
         seconds = time.monotonic() - self._since
         if self._text and seconds >= 2:
-            self._detail(f"{seconds:.0f} s")
-
-    def _show(self, text: str) -> None:
-        self._shown, self._said = text, time.monotonic()
-        start, end = ("\r\033[K", "") if self._terminal else ("", "\n")
-        self._err.write(f"{start}  {text}{end}")
-        self._err.flush()
+            self._line.show(f"{self._text}: {seconds:.0f} s")
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -56,12 +56,12 @@ def is_number(value: object) -> bool:
 
 
 def age_in_words(age: timedelta) -> str:
-    """Return a duration as people say it: its two largest units."""
+    """Return a duration in its two largest units: ``2 years 331 d``, ``3 min 20 s``."""
     seconds = int(age.total_seconds())
-    units = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
+    units = (("year", 365 * 86400), ("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
     parts: list[str] = []
     for name, size in units:
         count, seconds = divmod(seconds, size)
         if count or parts or name == "s":
-            parts.append(f"{count} {name}")
+            parts.append(f"{count} {name}{'s' if name == 'year' and count > 1 else ''}")
     return " ".join(parts[:2])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,17 +18,22 @@ from headwater.errors import ServiceError
 from headwater.jars import fetch as fetching
 from headwater.jars.fetch import (
     IVY_FILE,
+    SETTINGS,
     IvyRunner,
-    Progress,
     fetch,
     ivy_configurations,
     lock_jars,
+    progress_line,
     run_pyspark_ivy,
 )
 from headwater.jars.store import LOCK, Cache, LockedJar, read_lock, select, write_lock
 from headwater.machine.cache import cache_folder
+from headwater.project import load_project
+from headwater.runtime.spark_requirements import jars_needed
 from jobs.demos.servers import packages
 
+ROOT = Path(__file__).parents[2]
+Ticks = Callable[[], None]
 CONTENT = {"a-1.jar": b"first" * 1000, "b-2.jar": b"second" * 1000}
 
 
@@ -38,7 +44,7 @@ class FakeIvy:
         self.tries = tries or (CONTENT,)
         self.runs = 0
 
-    def __call__(self, configurations: Sequence[str], staging: Path, progress: Progress) -> None:
+    def __call__(self, configurations: Sequence[str], staging: Path, tick: Ticks) -> None:
         files = self.tries[min(self.runs, len(self.tries) - 1)]
         self.runs += 1
         if isinstance(files, ServiceError):
@@ -48,10 +54,10 @@ class FakeIvy:
             folder.mkdir(parents=True)
             for name, content in files.items():
                 (folder / name).write_bytes(content)
-        progress(3, 0)
+        tick()
 
 
-def no_ivy(configurations: Sequence[str], staging: Path, progress: Progress) -> None:
+def no_ivy(configurations: Sequence[str], staging: Path, tick: Ticks) -> None:
     raise AssertionError("nothing was to be fetched")
 
 
@@ -87,7 +93,77 @@ def test_a_first_run_fetches_and_leaves_only_jars(lock: Path, cache: Path) -> No
     )
     assert [path.read_bytes() for path in paths] == list(CONTENT.values())
     assert names(cache.iterdir()) == [".verified.json", "a-1.jar", "b-2.jar"]
-    assert told == [(3, 11000), (11000, 11000)]
+    assert told == [(11000, 11000), (11000, 11000)]
+
+
+class SlowIvy(FakeIvy):
+    """Downloads as Ivy does: into its cache, in parts; then it copies."""
+
+    def __call__(self, configurations: Sequence[str], staging: Path, tick: Ticks) -> None:
+        tick()
+        cache = staging / "ivy" / "org" / "module" / "jars"
+        cache.mkdir(parents=True)
+        (cache.parent / "ivy-1.xml.original").write_bytes(b"x" * 7000)
+        tick()
+        for name, content in CONTENT.items():
+            part = cache / f"{name}.part"
+            part.write_bytes(content[:2000])
+            tick()
+            part.write_bytes(content)
+            part.rename(cache / name)
+            tick()
+        super().__call__(configurations, staging, tick)
+
+
+def test_progress_counts_parts_of_jars_once_and_nothing_else(lock: Path, cache: Path) -> None:
+    told: list[tuple[int, int]] = []
+    fetch(cache=cache, progress=lambda *now: told.append(now), lock=lock, run_ivy=SlowIvy())
+    assert [done for done, _ in told] == [0, 0, 2000, 5000, 7000, 11000, 11000, 11000]
+
+
+def test_the_total_is_what_is_absent(lock: Path, cache: Path) -> None:
+    cache.mkdir(parents=True)
+    (cache / "a-1.jar").write_bytes(CONTENT["a-1.jar"])
+    told: list[tuple[int, int]] = []
+    fetch(cache=cache, progress=lambda *now: told.append(now), lock=lock, run_ivy=SlowIvy())
+    assert [done for done, _ in told] == [0, 0, 0, 0, 2000, 6000, 6000, 6000]
+    assert {total for _, total in told} == {6000}
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_has_one_line_that_is_rewritten() -> None:
+    err = Terminal()
+    with progress_line(err) as progress:
+        for done in (0, 400_000_000, 821_000_000):
+            progress(done, 821_000_000)
+    assert re.sub(r", \d+ s", "", err.getvalue()).split("\r\033[K") == [
+        "",
+        "  fetching jars: 0 of 821 MB",
+        "  fetching jars: 400 of 821 MB",
+        "  fetched 821 MB of jars\n",
+    ]
+
+
+def test_without_a_terminal_no_line_comes_twice() -> None:
+    err = io.StringIO()
+    with progress_line(err) as progress:
+        for done in (0, 0, 0, 400_000_000, 821_000_000):
+            progress(done, 821_000_000)
+    assert err.getvalue().splitlines() == [
+        "  fetching jars: 0 of 821 MB",
+        "  fetched 821 MB of jars",
+    ]
+
+
+def test_nothing_is_said_if_nothing_is_fetched() -> None:
+    err = io.StringIO()
+    with progress_line(err):
+        pass
+    assert err.getvalue() == ""
 
 
 def test_a_second_run_fetches_nothing_and_hashes_nothing(
@@ -269,6 +345,29 @@ def test_ivy_itself_fetches_from_a_sites_repository(
 ) -> None:
     paths = fetch(cache=cache, lock=lock, run_ivy=site_ivy(repository))
     assert [path.read_bytes() for path in paths] == list(CONTENT.values())
+
+
+def test_our_settings_read_no_poms_and_name_no_host() -> None:
+    """With the POM of Trino's server come those of hundreds of others: two minutes of silence."""
+    (resolver,) = ElementTree.parse(SETTINGS).iter("ibiblio")
+    assert resolver.attrib == {"name": "central", "m2compatible": "true", "usepoms": "false"}
+    for file in (fetching.IVY_FILE, packages.IVY_FILE):
+        (mapped,) = ElementTree.parse(file).iter("configurations")
+        assert mapped.attrib["defaultconfmapping"] == "*->master(default)", "a module without POM"
+
+
+def test_setup_fetches_the_jars_of_the_demo_and_of_the_fast_lane() -> None:
+    """Then a download that fails is told before the first test, and the demo starts at once."""
+    (line,) = re.findall(r"jars\.fetch((?: --conf \w+)+)", (ROOT / "Makefile").read_text())
+    fetched = set(re.findall(r"--conf (\w+)", line))
+    flights = load_project(ROOT / "sql" / "flights")
+    names = [*flights.catalog.sources, *flights.catalog.views]
+    sinks = [*flights.catalog.sinks.values()]
+    needed = {"core", *jars_needed(flights.catalog, names, sinks, flights.config.directory)}
+    for file in ("tests/conftest.py", "tests/faults/contender.py", "headwater/testing/harness.py"):
+        (further,) = re.findall(r"further=\(([A-Z, ]+)\)", (ROOT / file).read_text())
+        needed |= {name.lower() for name in re.findall("[A-Z]+", further)}
+    assert needed == fetched
 
 
 @pytest.mark.spark

@@ -142,7 +142,7 @@ def _dataset(database: Database, dataset: Dataset) -> dict[str, Any]:
         "description": dataset.description,
         "catalog": database.catalog + (DELTA if dataset.in_delta else ""),
         "schema": database.namespace,
-        "sql": None,
+        "sql": dataset.sql,
         "main_dttm_col": dataset.time,
         "filter_select_enabled": True,
         "columns": [

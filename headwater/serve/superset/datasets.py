@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from headwater.analyze.typing.types import digits, is_integer, trino_type
+from headwater.analyze.definitions import Field
+from headwater.analyze.typing.types import digits, family, is_integer, trino_type
 from headwater.serve.superset.facts import Measure, ViewFacts, is_time
 from headwater.serve.superset.model import Dataset, DatasetColumn, Metric
 from headwater.serve.superset.naming import title_of
@@ -31,6 +32,7 @@ def dataset_of(facts: ViewFacts) -> Dataset:
             is_time=is_time(field),
             groupable=field.name not in measures,
             description=field.comment or facts.definitions[field.name],
+            format=_column_format(field, names=field.name not in measures),
         )
         for field in facts.fields
     )
@@ -67,6 +69,13 @@ def number_format(kind: exp.DataType) -> str:
     if kind.this is exp.DType.DECIMAL:
         return f",.{digits(kind)[1]}f"
     return ",.2f"
+
+
+def _column_format(field: Field, *, names: bool) -> str:
+    """A whole number that names something, such as a year, has no separators."""
+    if family(field.type) != "number" or (names and is_integer(field.type)):
+        return ""
+    return number_format(field.type)
 
 
 def metrics_of(facts: ViewFacts) -> Iterator[tuple[Measure, Metric]]:

@@ -22,6 +22,8 @@ class DatasetColumn:
         is_time: whether it holds times or dates.
         groupable: whether charts may group by it.
         description: what it is, for a person.
+        format: of its numbers in tables, as d3 writes it; empty for what is no number or names
+            something.
     """
 
     name: str
@@ -29,6 +31,7 @@ class DatasetColumn:
     is_time: bool = False
     groupable: bool = True
     description: str = ""
+    format: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class Dataset:
         columns: its columns, in order.
         metrics: its metrics, in order.
         in_delta: whether it is a Delta table, which Trino has in a catalog of its own.
+        sql: its query, if it is no table.
     """
 
     name: str
@@ -69,6 +73,7 @@ class Dataset:
     columns: tuple[DatasetColumn, ...]
     metrics: tuple[Metric, ...]
     in_delta: bool = False
+    sql: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

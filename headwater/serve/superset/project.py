@@ -19,9 +19,10 @@ from headwater.serve.superset.chart_files import written_charts
 from headwater.serve.superset.datasets import dataset_of
 from headwater.serve.superset.default_charts import starter_charts
 from headwater.serve.superset.facts import ViewFacts, view_facts
+from headwater.serve.superset.fitting import fitted
 from headwater.serve.superset.model import Chart, Dashboard
 from headwater.serve.superset.naming import slug_of, title_of
-from headwater.serve.superset.pipeline import pipeline_dashboard, pipeline_dataset
+from headwater.serve.superset.pipeline import PER_MINUTE, pipeline_dashboard, pipeline_datasets
 from headwater.serve.superset.viz import TEMPORAL_RANGE, within
 
 USER = "superset"
@@ -63,7 +64,13 @@ def project_bundle(
     config = project.config
     facts = view_facts(plans)
     namespace, title = config.namespace, title_of(config.name)
-    charts = written_charts(_folder(config), {*facts, COMMITS})
+    datasets = [*map(dataset_of, facts.values())]
+    taken = {*project.catalog.views, *project.catalog.sources}
+    piped = not taken & {COMMITS, PER_MINUTE}
+    if piped:
+        datasets += pipeline_datasets(namespace)
+    known = {dataset.name: dataset for dataset in datasets}
+    charts = written_charts(_folder(config), known)
     drawn = {chart.dataset for chart in charts}
     for name, view in facts.items():
         if name not in drawn:
@@ -74,11 +81,14 @@ def project_bundle(
     page = Dashboard(
         slug_of(namespace), title, tuple(charts), refresh, config.superset.time_range, timed
     )
-    dashboards, datasets = [page], [*map(dataset_of, facts.values())]
-    if COMMITS not in {*project.catalog.views, *project.catalog.sources}:
+    dashboards = [page]
+    if piped:
         watermarks = any(source.watermark for source in project.catalog.sources.values())
         dashboards.append(pipeline_dashboard(namespace, title, watermarks=watermarks))
-        datasets.append(pipeline_dataset())
+    dashboards = [
+        replace(each, charts=tuple(fitted(chart, known[chart.dataset]) for chart in each.charts))
+        for each in dashboards
+    ]
     database = _database(config, trino_url)
     return ProjectBundle(
         database,

@@ -28,12 +28,10 @@ class Times:
         column: the column of times.
         grain: lengths of time that rows are gathered in, as ISO 8601 writes them; None for each
             time that occurs.
-        clock: how times are written, as strftime does.
     """
 
     column: str
     grain: str | None = None
-    clock: str = "%m-%d %H:%M"  # Superset's own choice mixes kinds, such as 08:58 and then 09 PM
 
 
 def line(times: Times, metric: str, by: Sequence[str] = (), *, number: str, title: str) -> Settings:
@@ -45,9 +43,23 @@ def line(times: Times, metric: str, by: Sequence[str] = (), *, number: str, titl
         number: format of the numbers.
         title: of the axis of numbers.
     """
-    # a group that has no row at a time of another one leaves a gap, and a lone point no line
-    marks = {"markerEnabled": True, "markerSize": 5}
-    return "echarts_timeseries_line", _over_time(times, metric, by, number, title) | marks
+    return "echarts_timeseries_line", {
+        "x_axis": times.column,
+        "time_grain_sqla": times.grain,
+        "metrics": [metric],
+        "groupby": list(by),
+        "adhoc_filters": [within(times.column)],
+        "row_limit": _POINTS,
+        "y_axis_format": _on_axis(number),
+        "y_axis_title": title,
+        "show_legend": bool(by),
+        "legendOrientation": "top",
+        "rich_tooltip": True,
+        "truncate_metric": True,
+        # a group that has no row at a time of another one leaves a gap, and a lone point no line
+        "markerEnabled": True,
+        "markerSize": 5,
+    }
 
 
 def bar(name: str, metric: str, *, number: str) -> Settings:
@@ -68,7 +80,7 @@ def bar(name: str, metric: str, *, number: str) -> Settings:
         "orientation": "horizontal",
         "order_desc": True,
         "row_limit": _BARS,
-        "y_axis_format": number,
+        "y_axis_format": _on_axis(number),
         "show_legend": False,
         "show_value": True,
         "rich_tooltip": True,
@@ -109,26 +121,9 @@ def rows(columns: Sequence[str], newest: str | None = None) -> Settings:
     }
 
 
-def _over_time(
-    times: Times, metric: str, by: Sequence[str], number: str, title: str
-) -> dict[str, Any]:
-    return {
-        "x_axis": times.column,
-        "time_grain_sqla": times.grain,
-        "metrics": [metric],
-        "groupby": list(by),
-        "adhoc_filters": [within(times.column)],
-        "row_limit": _POINTS,
-        "x_axis_time_format": times.clock,
-        "y_axis_format": number,
-        "y_axis_title": title,
-        "y_axis_title_margin": 60,
-        "y_axis_title_position": "Left",
-        "show_legend": bool(by),
-        "legendOrientation": "top",
-        "rich_tooltip": True,
-        "truncate_metric": True,
-    }
+def _on_axis(number: str) -> str:
+    """Return a format without zeros at the end: ticks are 50,000 and not 50,000.00."""
+    return f"{number[:-1]}~f" if number.endswith("f") else number
 
 
 def within(column: str) -> Mapping[str, str]:

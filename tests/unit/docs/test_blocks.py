@@ -214,11 +214,19 @@ def test_readme_is_short() -> None:
 
 
 def test_the_readme_asks_for_what_the_quickstart_explains() -> None:
-    first = of_language(README, "sh")[0].text
+    first = next(b.text for b in of_language(README, "sh") if "headwater init" in b.text)
     quickstart = (DOCS / "quickstart.md").read_text()
     asked = [line.split(" #")[0].strip() for line in first.splitlines()]
     assert "headwater verify" in asked
     assert [line for line in asked if line not in quickstart] == []
+
+
+def test_the_readme_names_two_commands_that_need_nothing_before_them() -> None:
+    section = README.read_text().partition("## Quickstart")[2].partition("\n## ")[0]
+    assert re.search(r"make demo .*\nmake test ", section)
+    makefile = (ROOT / "Makefile").read_text()
+    for target in ("demo", "test"):
+        assert re.search(rf"^{target}: setup\b", makefile, re.M)
 
 
 def test_the_quickstart_shows_the_project_that_init_makes() -> None:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import io
+import json
+import re
 import shutil
 import zipfile
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
+import sqlglot
 from ruamel.yaml import YAML
 
 from headwater.errors import ConfigError, HeadwaterError
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
 from headwater.serve.superset.bundle import write, zipped
-from headwater.serve.superset.pipeline import CHARTS
+from headwater.serve.superset.pipeline import CHARTS, two_units
 from headwater.serve.superset.project import ProjectBundle, project_bundle
 from tests.support.golden_files import GOLDEN, check_golden
 
@@ -197,7 +202,7 @@ def test_the_charts_of_views_with_a_time_follow_the_span_of_their_page(folder: P
             dataset = datasets[chart["dataset_uuid"]]
             filters = chart["params"].get("adhoc_filters") or []
             spans = [each for each in filters if each.get("operator") == "TEMPORAL_RANGE"]
-            if dataset["table_name"] != "commits":
+            if not dataset["table_name"].startswith("commits"):
                 assert len(spans) == bool(dataset["main_dttm_col"]), name
 
 
@@ -245,13 +250,13 @@ def test_a_project_says_what_span_its_charts_show_first(
     setting: str, shown: str | None, folder: Path
 ) -> None:
     (folder / "headwater.toml").write_text(f"{TRINO}[superset]\n{setting}\n")
-    pages = loaded(bundle(folder), "dashboards")
-    first, second = (
-        page["metadata"]["native_filter_configuration"][0]["defaultDataMask"]
-        for page in pages.values()
+    first, pipeline = (
+        page["metadata"]["native_filter_configuration"]
+        for page in loaded(bundle(folder), "dashboards").values()
     )
-    assert first["extraFormData"].get("time_range") == first["filterState"].get("value") == shown
-    assert second["filterState"]["value"] == 'DATEADD(DATETIME("now"), -1, day) : now'
+    mask = first[0]["defaultDataMask"]
+    assert mask["extraFormData"].get("time_range") == mask["filterState"].get("value") == shown
+    assert pipeline == [], "its charts say which span they show"
 
 
 @pytest.mark.parametrize(
@@ -273,6 +278,123 @@ def test_a_file_that_is_no_chart_is_told_with_its_place(
     assert message in error.message
     assert error.span is not None
     assert (error.span.file, error.span.line) == (str(file), line)
+
+
+def test_labels_of_axes_have_room_and_whole_numbers_whole_ticks(folder: Path) -> None:
+    for found in examples(folder):
+        datasets = {each["uuid"]: each for each in loaded(found, "datasets").values()}
+        for name, chart in loaded(found, "charts").items():
+            params = chart["params"]
+            if not params["viz_type"].startswith(("echarts_timeseries", "echarts_area")):
+                continue
+            across = params.get("orientation") == "horizontal"
+            options = json.loads(params.get("echart_options", "{}"))
+            title = params.get("y_axis_title", "")
+            if title and not across:
+                assert params["y_axis_title_position"] == "Top", f"{name}: over its ticks"
+                assert options.get("grid", {}).get("left", 20) >= 3.5 * len(title) - 1
+            metrics = {
+                each["metric_name"]: each for each in datasets[chart["dataset_uuid"]]["metrics"]
+            }
+            whole = all(metrics[each]["d3format"] in ("d", ",d") for each in params["metrics"])
+            axis = options.get("xAxis" if across else "yAxis", {})
+            assert axis == ({"minInterval": 1} if whole else {}), name
+
+
+def test_what_a_chart_file_says_of_its_axes_stays(folder: Path) -> None:
+    own = "{x_axis: window_start, metrics: [sum__orders], y_axis_title: pieces, x_axis_title: t"
+    given = "y_axis_title_position: Left, y_axis_title_margin: 99, echart_options: '{}'"
+    text = "view: per_minute\ntitle: A\nviz_type: echarts_timeseries_bar\nparams: "
+    chart_file(folder, f"{text}{own}}}\n")
+    chart_file(folder, f"{text}{own}, {given}}}\n", "two.yaml")
+    chart_file(folder, f"{text}{own}, orientation: horizontal}}\n", "three.yaml")
+    charts = loaded(bundle(folder), "charts")
+    one, two, three = (charts[f"per_minute__{name}"]["params"] for name in ("one", "two", "three"))
+    assert (one["y_axis_title_position"], one["x_axis_title_margin"]) == ("Top", 30)
+    assert one["x_axis_time_format"] == "%m-%d %H:%M", "not some times as hours and some as years"
+    assert (two["y_axis_title_position"], two["y_axis_title_margin"]) == ("Left", 99)
+    assert two["echart_options"] == "{}"
+    assert (three["y_axis_title_position"], three["y_axis_title_margin"]) == ("Left", 30)
+
+
+def test_every_number_of_a_table_has_the_digits_of_its_type(folder: Path) -> None:
+    """A double has 15 digits that mean nothing to a person."""
+    charts = loaded(bundle(folder), "charts")
+    assert charts["per_customer.rows"]["params"]["column_config"] == {
+        "revenue": {"d3NumberFormat": ",.2f", "d3SmallNumberFormat": ",.3~r"},
+        "lightest": {"d3NumberFormat": ",.2f", "d3SmallNumberFormat": ",.3~r"},
+        "distinct_orders": {"d3NumberFormat": ",d"},
+        "weight": {"d3NumberFormat": ",.2f", "d3SmallNumberFormat": ",.3~r"},
+    }
+    for found in examples(folder):
+        datasets = {each["uuid"]: each for each in loaded(found, "datasets").values()}
+        for name, chart in loaded(found, "charts").items():
+            params = chart["params"]
+            columns = datasets[chart["dataset_uuid"]]["columns"]
+            for column in columns if params["viz_type"] == "table" else ():
+                inexact = column["type"].startswith(("DOUBLE", "REAL", "DECIMAL"))
+                if inexact and column["column_name"] in params.get("all_columns", ()):
+                    assert column["column_name"] in params["column_config"], name
+
+
+def test_a_format_that_a_chart_file_gives_a_column_stays(folder: Path) -> None:
+    chart_file(
+        folder,
+        "view: per_customer\ntitle: A\nviz_type: table\nparams:\n"
+        "  all_columns: [revenue, weight]\n"
+        "  column_config: {weight: {d3NumberFormat: '.1f'}}\n",
+    )
+    config = loaded(bundle(folder), "charts")["per_customer__one"]["params"]["column_config"]
+    assert config["weight"] == {"d3NumberFormat": ".1f"}
+    assert config["revenue"]["d3NumberFormat"] == ",.2f"
+
+
+def test_durations_are_written_as_people_write_them(folder: Path) -> None:
+    found = bundle(folder)
+    for name in ("commits", "commits_per_minute"):
+        metrics = loaded(found, "datasets")[name]["metrics"]
+        lengths = {
+            each["metric_name"]
+            for each in metrics
+            if re.match("age|freshness|watermark", each["metric_name"])
+        }
+        assert lengths == {e["metric_name"] for e in metrics if e["d3format"] == "DURATION"}
+        assert not [each["verbose_name"] for each in metrics if "(s)" in each["verbose_name"]]
+    for name, chart in loaded(found, "charts").items():
+        if name in ("commits.freshness_max", "commits.watermark_delay"):
+            assert chart["params"]["y_axis_format"] == "DURATION"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (91_747_252.5, timedelta(days=1061)),
+        (93_784.2, timedelta(days=1, hours=2)),
+        (200.9, timedelta(minutes=3, seconds=20)),
+        (1.25, timedelta(seconds=1, milliseconds=250)),
+        (-200.9, timedelta(seconds=-200.9)),
+    ],
+)
+def test_a_duration_has_two_units(seconds: float, shown: timedelta) -> None:
+    query = f"SELECT {two_units(f'CAST({round(seconds * 1000)} AS BIGINT)')}"
+    (row,) = duckdb.sql(query).fetchall()
+    assert timedelta(milliseconds=row[0]) == shown
+
+
+def test_charts_per_minute_have_a_row_for_each_minute_of_the_last_hour(folder: Path) -> None:
+    """Superset draws a single commit as one bar over two days."""
+    found = bundle(folder)
+    charts = loaded(found, "charts")
+    timed = [n for n in charts if n.startswith("commits.") and "x_axis" in charts[n]["params"]]
+    minutes = loaded(found, "datasets")["commits_per_minute"]
+    for name in timed:
+        assert charts[name]["dataset_uuid"] == minutes["uuid"]
+        assert "last hour" in charts[name]["slice_name"]
+        assert not charts[name]["params"]["adhoc_filters"], "no other span replaces it"
+    assert len(timed) == 4
+    query = sqlglot.parse_one(minutes["sql"], dialect="trino")
+    assert query.named_selects == [each["column_name"] for each in minutes["columns"]]
+    assert "INTERVAL '59' MINUTE" in minutes["sql"]
 
 
 def test_a_chart_of_no_view_is_refused_with_the_nearest_name(folder: Path) -> None:

@@ -24,3 +24,6 @@ TALISMAN_ENABLED = False
 # Its pages have a pixel by which its makers count installations: pictures come from here only.
 DEFAULT_HTTP_HEADERS = {"Content-Security-Policy": "img-src 'self' data: blob:"}
 CONTENT_SECURITY_POLICY_WARNING = False
+# The first queries of a Trino that has just started take longer than the default of 60 seconds on
+# a busy machine. As long as gunicorn waits (gunicorn.conf.py).
+SUPERSET_WEBSERVER_TIMEOUT = 120
