@@ -145,7 +145,7 @@ def test_files_of_tests_have_names_of_their_own() -> None:
     assert [name for name, files in names.items() if files > 1] == []
 
 
-def test_ci_runs_make_test() -> None:
+def test_ci_runs_make_test_and_a_part_of_the_long_lanes() -> None:
     script = ROOT / ".ci" / "run"
-    assert script.read_text().rstrip().endswith("\nmake test")
+    assert script.read_text().rstrip().endswith("\nmake test\nmake lane")
     assert script.stat().st_mode & 0o111
