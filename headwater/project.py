@@ -22,6 +22,8 @@ from headwater.analyze.ddl.functions import called
 from headwater.analyze.definitions import CHANGES, Catalog, Sink, Source, View
 from headwater.config.settings import Config, load_config
 from headwater.dialect import parse_all
+from headwater.dialect.splitter import read_text, split
+from headwater.dialect.syntax import IN_QUOTES
 from headwater.errors import ConfigError, HeadwaterError, Span, SqlError, raise_all
 
 _DEFINED = re.compile(
@@ -47,12 +49,14 @@ class Definition:
         file: the file.
         reads: the names that it reads.
         error: what is wrong with it, if it cannot be parsed.
+        folded: names that it gives in double quotes, as written, and that lose their capitals.
     """
 
     kind: str
     file: Path
     reads: Sequence[str] = ()
     error: HeadwaterError | None = None
+    folded: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +202,9 @@ def read_project(
     bound = bind_sound(statements, unparsed)
     errors += bound.errors
     places = {each.name: Path(file) for file, found in statements.items() for each in found}
+    folded = {each.name: _folded(each) for found in statements.values() for each in found}
     sound = {
-        name: Definition(kind, places[name], bound.reads[name])
+        name: Definition(kind, places[name], bound.reads[name], folded=folded.get(name, ()))
         for name, kind in bound.kinds.items()
     }
     definitions = {**unparsed, **sound}
@@ -209,6 +214,21 @@ def read_project(
     project = Project(root, config, bound.catalog, files, tuple(errors), broken, definitions)
     catalog = bound.catalog
     return project.without(dict([*_without_folder(config, catalog), *_own_tables(config, catalog)]))
+
+
+def _folded(statement: exp.Expression) -> list[str]:
+    """The names in double quotes that a statement gives and that lose their capitals."""
+    query = statement.args.get("expression")
+    while isinstance(query, (exp.SetOperation, exp.Subquery)):
+        query = query.this
+    outputs = query.selects if isinstance(query, exp.Select) else []
+    given = [
+        statement.this,
+        *(each.this for each in statement.args.get("columns") or ()),
+        *(each.args.get("alias") or each.this for each in outputs),
+    ]
+    written = (each.meta.get(IN_QUOTES, "") for each in given if isinstance(each, exp.Identifier))
+    return [name for name in written if name != name.lower()]
 
 
 def _broken(
@@ -352,6 +372,25 @@ def sql_files(
             yield path
         else:
             raise ConfigError("NO_PROJECT", f"file {path} does not exist", hint="correct the path")
+
+
+def statement_text(project: Project, name: str) -> str | None:
+    """Return the statement that defines a name as it is written, None if no file has one.
+
+    Args:
+        project: whose files are read.
+        name: of a table, source, view, sink or function, lower case.
+    """
+    if name not in project.definitions:
+        return None
+    file = project.definitions[name].file
+    source = read_text(file.read_text("utf-8", "replace"), str(file))
+    for piece in split(source):
+        text = source.text[piece.start : piece.end]
+        found = _DEFINED.search(_COMMENT.sub(" ", text))
+        if text[:6].upper() == "CREATE" and found is not None and found[2].lower() == name:
+            return text.rstrip() + ";"
+    return None
 
 
 def state_of(root: Path) -> Mapping[Path, tuple[int, int]]:

@@ -9,7 +9,15 @@ from sqlglot import exp
 from docs.generate.markdown import code, listed, table
 from headwater.analyze.rules.determinism import HAZARDS
 from headwater.analyze.typing import types as t
-from headwater.analyze.typing.functions import FAMILIES, FORMS, KINDS, WANTED, Described, Function
+from headwater.analyze.typing.functions import (
+    FAMILIES,
+    FORMS,
+    KINDS,
+    SYNTAX,
+    WANTED,
+    Described,
+    Function,
+)
 from headwater.analyze.typing.functions.aggregates import EXAMPLE_TABLE
 from headwater.analyze.typing.functions.windows import WINDOWS
 from headwater.plan.rules.folds import FOLDS, SIGNED_FOLDS
@@ -41,6 +49,12 @@ def functions() -> Iterator[str]:
     yield ""
     yield from _sales("window functions")
     for entry in WINDOWS:
+        yield from _entry(entry)
+    yield "## Syntax"
+    yield ""
+    yield "Expressions, conditions and table functions that are written in their own way."
+    yield ""
+    for entry in SYNTAX:
         yield from _entry(entry)
 
 
@@ -85,7 +99,7 @@ def _entry(entry: Described) -> Iterator[str]:
     label = "Example" if len(entry.examples) == 1 else "Examples"
     examples = "; ".join(f"`{call}` → `{result}`" for call, result in entry.examples)
     yield f"- **{label}:** {examples}"
-    if isinstance(entry, Function) and entry.aliases:
+    if entry.aliases:
         yield f"- **Also called:** {', '.join(f'`{each}`' for each in entry.aliases)}"
     if entry.engines:
         yield f"- **Engines:** {entry.engines}"

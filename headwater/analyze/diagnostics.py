@@ -7,10 +7,9 @@ In: what is wrong and the node where. Out: a list of :class:`~headwater.errors.S
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from types import TracebackType
 
 from sqlglot import exp
@@ -40,12 +39,14 @@ class Diagnostics:
     Attributes:
         statement: the statement, whose place serves nodes that have none.
         functions: names of the functions that the project defines.
+        local_tables: names that WITH defines anywhere in the statement, for hints.
         errors: what was found, in the order of finding.
     """
 
     def __init__(self, statement: exp.Expr, functions: Collection[str] = ()) -> None:
         self.statement = statement
         self.functions = functions
+        self.local_tables: list[str] = []
         self.errors: list[SqlError] = []
         self._source: SourceText | None = source_of(statement)
         self._seen: set[tuple[str, str, Span | None]] = set()
@@ -151,22 +152,6 @@ class _Within(AbstractContextManager[None, bool]):
 def fold(name: str) -> str:
     """Return a name as it is kept: lower case."""
     return name.lower()
-
-
-def did_you_mean(name: str, names: Iterable[str], what: str) -> str:
-    """Return a hint for an unknown name: the nearest one, or what there is.
-
-    Args:
-        what: plural noun for the list, for example ``columns``.
-    """
-    known = sorted(set(names))
-    near = get_close_matches(name, known, n=1, cutoff=0.6)
-    if near:
-        return f"did you mean {near[0]}?"
-    if not known:
-        return f"there are no {what} here"
-    shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-    return f"{what} are: {shown}"
 
 
 def check_name(

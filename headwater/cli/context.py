@@ -137,7 +137,7 @@ def require_view(project: Project, name: str) -> None:
     Raises:
         ConfigError: ``UNKNOWN_VIEW`` with the nearest name as hint, ``DEFINITION_BROKEN``.
     """
-    from difflib import get_close_matches
+    from headwater.errors.nearest import did_you_mean
 
     views = project.catalog.views
     if name in views:
@@ -154,9 +154,7 @@ def require_view(project: Project, name: str) -> None:
     if name in project.definitions and project.definitions[name].kind == "function":
         hint = "explain a view that calls it"
         raise ConfigError("UNKNOWN_VIEW", f'"{name}" is a function, not a view', hint=hint)
-    near = get_close_matches(name, views, n=1)
-    known = f"the views are: {', '.join(views) or 'none'}"
-    hint = f'did you mean "{near[0]}"?' if near else known
+    hint = did_you_mean(name, views, "views")
     raise ConfigError("UNKNOWN_VIEW", f'view "{name}" does not exist', hint=hint)
 
 
@@ -165,6 +163,19 @@ def _as_seen_from_here(folder: Path) -> Path:
     here = Path.cwd()
     related = folder.is_relative_to(here) or here.is_relative_to(folder)
     return Path(os.path.relpath(folder, here)) if related else folder
+
+
+class _Name(click.ParamType[str]):
+    """A name as SQL has it: in any case, kept in lower case."""
+
+    name = "name"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return value.strip('"').lower()
+
+
+NAME = _Name()
+"""The type of arguments that name a table or view."""
 
 
 class Command(click.Command):

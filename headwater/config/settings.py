@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,6 +35,7 @@ from headwater.config.sections import (
     parse_size,
 )
 from headwater.errors import ConfigError, Span, raise_all
+from headwater.errors.nearest import did_you_mean
 
 __all__ = [
     "FILE",
@@ -244,9 +244,7 @@ def _error(problem: ErrorDetails, path: Path, text: str, origins: Mapping[Key, s
     where = f" ({origin})" if origin else ""
     if problem["type"] == "extra_forbidden":
         model = SECTIONS.get(key[0], File) if len(key) > 1 else File
-        near = get_close_matches(key[-1], model.model_fields, n=1)
-        known = f"known are {', '.join(model.model_fields)}"
-        hint = f'did you mean "{near[0]}"?' if near else known
+        hint = did_you_mean(key[-1], model.model_fields, "options")
         return ConfigError(
             "UNKNOWN_OPTION", f'option "{shown}" does not exist{where}', hint=hint, span=span
         )

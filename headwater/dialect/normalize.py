@@ -17,8 +17,9 @@ from sqlglot.tokens import Tokenizer
 
 from headwater.dialect.interval_text import unit_of
 from headwater.dialect.position import offsets_of
-from headwater.dialect.syntax import CreateStreamingView
-from headwater.dialect.vocabulary import UNITS, DialectError, nearest
+from headwater.dialect.syntax import IN_QUOTES, CreateStreamingView
+from headwater.dialect.vocabulary import UNITS, DialectError
+from headwater.errors.nearest import nearest
 
 MAX_TREE_DEPTH = 150
 MAX_CHAIN = 500
@@ -221,6 +222,8 @@ _CHECKS: dict[type[exp.Expr], Callable[[exp.Expr], None]] = {
 def _canonical(node: exp.Expr, words: type[Tokenizer]) -> None:
     if isinstance(node, exp.Identifier):
         name = node.this.lower()
+        if node.args.get("quoted"):
+            node.meta.setdefault(IN_QUOTES, node.this)
         node.set("this", name)
         needed = not _PLAIN.fullmatch(name) or name in TrinoGenerator.RESERVED_KEYWORDS
         kept = node.args.get("quoted") and name.upper() in words.KEYWORDS

@@ -22,12 +22,14 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
 from headwater.dialect import time_patterns
+from headwater.dialect.advice import advised, check_operators
 from headwater.dialect.generator import HeadwaterGenerator
 from headwater.dialect.hints import without_sizes
 from headwater.dialect.json_paths import failing_value
 from headwater.dialect.parser_query import QueryParser, read_words
 from headwater.dialect.parser_view import ViewParser
 from headwater.dialect.splitter import BODY_DIALECTS
+from headwater.dialect.vocabulary import DialectError
 
 CREATE_KINDS = ("SOURCE", "TABLE", "STREAMING VIEW", "SINK", "FUNCTION")
 
@@ -302,7 +304,11 @@ class BodyParser:
                 token.start += start
                 token.end += start
                 token.line += line
-            return self._parser.parse_tokens(tokens, text)
+            check_operators(tokens)
+            try:
+                return self._parser.parse_tokens(tokens, text)
+            except DialectError as error:
+                raise advised(error, tokens, text) from None
 
 
 @cache

@@ -22,13 +22,12 @@ from headwater.dialect.syntax import OptionClause
 from headwater.dialect.vocabulary import (
     MISPLACED,
     NAME_PATTERN,
-    QUERY_WORDS,
     RESERVED_SUFFIXES,
     TYPE_NAMES,
     UNITS,
     DialectError,
-    nearest,
 )
+from headwater.errors.nearest import nearest
 
 E = TypeVar("E", bound=exp.Expr)
 T = TypeVar("T")
@@ -36,6 +35,7 @@ Clause = Callable[[Any], dict[str, Any]]
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_LACKING = re.compile(r"missing for <class '.*\.(\w+)'>")
 _EXPECTED = re.compile(r"expect(?:ing|ed) (?P<what>\S+)", re.IGNORECASE)
 
 
@@ -59,14 +59,34 @@ class ClauseParser(Parser):
         if expected := _EXPECTED.match(message):
             if expected["what"] == "TYPE" and token:
                 self.fail_type(token)
-            hint = f'expected "{expected["what"]}" here'
+            what = expected["what"]
+            hint = "expected a table here" if what == "table" else f'expected "{what}" here'
         elif message.startswith(("Required keyword", "Failed to parse")):
+            node = _LACKING.search(message)
+            if node and issubclass(getattr(exp, node[1], exp.Expr), exp.Func):
+                self._fail_arguments(token)
             hint = "something is missing before this" if token else "something is missing here"
+        elif message.startswith("The number of provided arguments"):
+            self._fail_arguments(token)
         elif message.startswith("Found multiple"):
             word = message.split("'")[1]
             hint = "remove one of them"
             self.fail("DUPLICATE_CLAUSE", f"{word} is given twice", hint=hint, token=token)
         self.fail_near(token, hint)
+
+    def _fail_arguments(self, token: Token | None) -> NoReturn:
+        """Raise for a call of a known function with too many or too few arguments."""
+        end, depth = (self._tokens.index(token) if token in self._tokens else self._index), 0
+        for at in range(min(end, len(self._tokens) - 1), 0, -1):
+            depth += {TokenType.R_PAREN: 1, TokenType.L_PAREN: -1}.get(
+                self._tokens[at].token_type, 0
+            )
+            if self._tokens[at].token_type == TokenType.L_PAREN and depth <= 0:
+                name = self._tokens[at - 1]
+                message = f"{name.text.lower()} does not take these arguments"
+                hint = f"see: headwater functions {name.text.lower()}"
+                self.fail("WRONG_ARGUMENTS", message, hint=hint, token=name)
+        self.fail_near(token)
 
     def fail_type(self, token: Token) -> NoReturn:
         """Raise for a word that is not a type."""
@@ -76,22 +96,11 @@ class ClauseParser(Parser):
 
     def fail_near(self, token: Token | None = None, hint: str = "") -> NoReturn:
         """Raise PostgreSQL's words for a token that does not belong where it stands."""
-        if not token and not hint:
-            token, hint = self._misspelled()
         token = token or self._curr
         if not token:
             self.fail("SYNTAX_ERROR", "syntax error at the end of the statement", hint=hint)
         text = token.text if len(token.text) <= 40 else token.text[:37] + "…"
         self.fail("SYNTAX_ERROR", f'syntax error at or near "{text}"', hint=hint, token=token)
-
-    def _misspelled(self) -> tuple[Token | None, str]:
-        """Look for a word that is nearly a keyword, also before: it was read as an alias."""
-        for token in (self._curr, self._prev):
-            if token and token.token_type == TokenType.VAR:
-                near = nearest(token.text, QUERY_WORDS)
-                if near and near != token.text.upper():
-                    return token, f"did you mean {near}?"
-        return None, ""
 
     def _parse_as_command(self, start: Token) -> NoReturn:
         self.fail_near(self._curr or start)

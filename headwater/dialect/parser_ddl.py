@@ -23,7 +23,7 @@ from headwater.dialect.syntax import (
     StartFromClause,
     WatermarkClause,
 )
-from headwater.dialect.vocabulary import nearest
+from headwater.errors.nearest import nearest
 
 ENCODING_GROUP = "headwater.encodings"
 """The group of entry points whose names are encodings of installed packages."""
@@ -121,7 +121,7 @@ class DdlParser(ClauseParser):
         forgotten = (
             self._curr.token_type == TokenType.FOR or self._next.token_type == TokenType.ALIAS
         )
-        if forgotten and nearest(name.name, ["WATERMARK"]):
+        if forgotten and nearest(name.name, ["WATERMARK"], 0.7):
             self.fail_near(start, "write WATERMARK FOR column AS …")
         column.set("kind", self._parse_type_name())
         while self._curr and self._curr.token_type not in (TokenType.COMMA, TokenType.R_PAREN):

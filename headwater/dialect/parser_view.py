@@ -16,7 +16,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 from headwater.dialect.parser_base import Clause, ClauseParser
 from headwater.dialect.parser_ddl import DdlParser
 from headwater.dialect.syntax import CreateStreamingView, LateRowsClause, ViewColumn, ViewConstraint
-from headwater.dialect.vocabulary import MISPLACED, DialectError, nearest
+from headwater.dialect.vocabulary import MISPLACED, DialectError
+from headwater.errors.nearest import nearest
 
 EMISSIONS = {
     "CHANGES": "changes",
@@ -208,7 +209,7 @@ class ViewParser(DdlParser, ClauseParser):
             last = index + 1 == self._tokens_size
             if before in _BEFORE_A_NAME or (last and before in _BEFORE_AN_OPERAND):
                 continue
-            if last or nearest(self._tokens[index + 1].text, follows):
+            if last or nearest(self._tokens[index + 1].text, follows, 0.7):
                 return index
         return None
 

@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from headwater.dialect.parser_length import LengthParser
 from headwater.dialect.syntax import WindowTable
-from headwater.dialect.vocabulary import nearest
+from headwater.errors.nearest import nearest
 
 
 @dataclass(slots=True)
@@ -121,7 +121,7 @@ class WindowParser(LengthParser):
             if not self._parameter_ahead():
                 self.fail_near(hint="name every parameter, or none")
             if name not in known + optional:
-                near = nearest(name, known + optional)
+                near = nearest(name, known + optional, 0.7)
                 hint = f"did you mean {near}?" if near else f"known: {', '.join(known + optional)}"
                 message = f'{call.kind} has no parameter "{token.text}"'
                 self.fail("SYNTAX_ERROR", message, hint=hint, token=token)

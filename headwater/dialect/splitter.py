@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from headwater.dialect.position import SourceText
 from headwater.errors import SqlError
+from headwater.errors.nearest import did_you_mean
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 200
@@ -47,6 +47,7 @@ _OPTION = re.compile(r"""\bdialect['"]?\s*=\s*'([^']*)'""", re.IGNORECASE)
 _BODY = re.compile(r"\bAS\s+(?:SELECT|WITH|FROM|VALUES|\()", re.IGNORECASE)
 _VIEW = re.compile(r"CREATE\s+(?:OR\s+REPLACE\s+)?STREAMING\b", re.IGNORECASE)
 
+_CLOSES = {"/*": "*/"}
 _UNFINISHED = {
     "/*": "unterminated comment",
     "'": "unterminated string",
@@ -108,8 +109,7 @@ def check_dialect(name: str, source: SourceText, start: int) -> str:
     """
     if name.lower() in BODY_DIALECTS:
         return name.lower()
-    near = get_close_matches(name.lower(), BODY_DIALECTS, 1)
-    hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(BODY_DIALECTS)}"
+    hint = did_you_mean(name, BODY_DIALECTS, "dialects")
     span = source.span(start, start + len(name))
     raise SqlError("UNKNOWN_DIALECT", f'dialect "{name}" is not known', hint=hint, span=span)
 
@@ -134,6 +134,30 @@ def split(source: SourceText, default_dialect: str | None = None) -> Iterator[Pi
         if piece.end > piece.start:
             yield piece
         start = _blank_end(source.text, after)
+
+
+def cut(text: str) -> tuple[list[str], str]:
+    """Return the statements that a semicolon ends, without it, and what follows the last one.
+
+    Blanks stand before a statement, so that it keeps its place.
+
+    Args:
+        text: what a person types, in Trino's SQL; comments between statements are left out.
+    """
+    source, found, start = SourceText("<sql>", text), [], _blank_end(text, 0)
+
+    def placed(end: int) -> str:
+        column = start - text.rfind("\n", 0, start) - 1
+        return "\n" * text.count("\n", 0, start) + " " * column + text[start:end].rstrip()
+
+    while start < len(text):
+        end, after, _ = _scan(source, start, "trino")
+        if after == end:
+            break
+        if end > start:
+            found.append(placed(end))
+        start = _blank_end(text, after)
+    return found, placed(len(text))
 
 
 def _blank_end(text: str, start: int) -> int:
@@ -183,7 +207,7 @@ def _scan(source: SourceText, start: int, dialect: str) -> tuple[int, int, SqlEr
             error = error or SqlError("SYNTAX_ERROR", message, hint=hint, span=span)
         elif kind == "bad":
             message, span = _UNFINISHED[match[0]], source.span(match.start(), match.end())
-            hint = "close it"
+            hint = f"close it with {_CLOSES.get(match[0], match[0])}"
             return (
                 len(source.text),
                 len(source.text),

@@ -21,6 +21,8 @@ BY_PATTERN = "by_pattern"
 CONVERSION = "conversion"
 """Key of ``meta`` of a cast that may only convert as an assignment does: what it converts."""
 
+IN_QUOTES = "in quotes"
+"""Key of ``meta`` of a name that stands in double quotes: the name as it is written."""
 RENAMED_FROM = "renamed from"
 """Key of ``meta`` of a view: the name that it had, as a comment before it says."""
 

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from difflib import SequenceMatcher
 
 from sqlglot.errors import ParseError
 
@@ -29,7 +28,10 @@ TYPE_NAMES: tuple[str, ...] = (
 QUERY_WORDS: tuple[str, ...] = (
     *("SELECT", "DISTINCT", "FROM", "WHERE", "GROUP", "HAVING", "QUALIFY", "WINDOW"),
     *("ORDER", "LIMIT", "OFFSET", "JOIN", "LEFT", "INNER", "CROSS", "UNION", "WITH"),
-    *("BETWEEN", "PARTITION", "INTERVAL", "EMIT", "MATCH_RECOGNIZE"),
+    *("BETWEEN", "PARTITION", "INTERVAL", "EMIT", "MATCH_RECOGNIZE", "RIGHT", "FULL", "OUTER"),
+    *("EXCEPT", "INTERSECT", "ALL", "USING", "AND", "NOT", "LIKE", "NULL", "EXISTS", "CASE"),
+    *("WHEN", "THEN", "ELSE", "END", "OVER", "FILTER", "WITHIN", "ROWS", "RANGE", "UNNEST"),
+    *("LATERAL", "ESCAPE", "EXTRACT", "CAST", "RECURSIVE", "AS", "ON", "BY", "IN", "IS", "OR"),
 )
 LENGTHS: Mapping[str, timedelta] = {
     "MICROSECOND": timedelta(microseconds=1),
@@ -74,19 +76,6 @@ class DialectError(ParseError):
         super().__init__(message)
         self.condition, self.message, self.hint = condition, message, hint
         self.start, self.end = start, end
-
-
-def nearest(word: str, choices: Iterable[str], cutoff: float = 0.7) -> str:
-    """Return the choice that looks most like a word, or an empty string if none does.
-
-    Args:
-        word: as written, in any case.
-        choices: upper-case phrases.
-        cutoff: how alike they must be, from 0 to 1.
-    """
-    ranked = [(SequenceMatcher(None, word.upper(), choice).ratio(), choice) for choice in choices]
-    score, choice = max(ranked, default=(0.0, ""))
-    return choice if score >= cutoff else ""
 
 
 def unnamed_column(position: int) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import NoReturn
 
 from sqlglot import exp
@@ -18,6 +17,7 @@ from sqlglot import exp
 from headwater.dialect.position import span_of
 from headwater.dialect.syntax import ProcessingMode
 from headwater.errors import SqlError
+from headwater.errors.nearest import did_you_mean
 
 CLASSIFIER = ""
 """Stands for a column: the name of the variable that a row matches."""
@@ -141,9 +141,7 @@ class ExpressionReader:
             return None
         name = variable.name.upper()
         if name not in self._labels:
-            near = get_close_matches(name, self._labels, n=1)
-            known = ", ".join(self._labels)
-            hint = f"did you mean {near[0]}?" if near else f"the variables are {known}"
+            hint = did_you_mean(name, self._labels, "variables")
             fail("INVALID_PATTERN", f'pattern variable "{name}" is not known', hint, variable)
         return self._labels[name]
 

@@ -6,28 +6,32 @@ row per commit of every table, ``"name$snapshots"`` with all that its markers sa
 AS OF`` a snapshot id.
 
 Columns whose names begin with ``_`` (watermark stamps, arrival, hidden state) are there for who
-names them and never in ``SELECT *``.
+names them and never in ``SELECT *``. ``information_schema`` and ``SHOW`` say what there is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from headwater.dialect.vocabulary import is_system_column
-from headwater.errors import ConfigError, HeadwaterError, ServiceError, SqlError
+from headwater.errors import ConfigError, ServiceError, SqlError
+from headwater.errors.nearest import did_you_mean
 from headwater.errors.plain import plain
 from headwater.lake.protocol.commits import COMMITS
 from headwater.serve.called_functions import call_as_duckdb
 from headwater.serve.commits import commits_table
 from headwater.serve.connection import duckdb_connection, rows_of
+from headwater.serve.information_schema import INFORMATION_SCHEMA, RELATIONS, InformationSchema
 from headwater.serve.lake_reader import LakeReader
+from headwater.serve.output_names import name_outputs, shown_names
+from headwater.serve.refusals import explained
+from headwater.serve.show import show
 from headwater.serve.unnest import unnest_as_trino
 
 if TYPE_CHECKING:
@@ -71,27 +75,44 @@ class Embedded:
     def __init__(self, project: Project, cut: str = "") -> None:
         self._project, self._cut = project, cut
         self._lake = LakeReader(project.config, project.catalog.external)
+        self._schema = InformationSchema(project, self._lake)
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._read: list[str] = []
+
+    def interrupt(self) -> None:
+        """Stop the query that another thread runs, if one does: it raises there."""
+        if connection := self._connection:
+            connection.interrupt()
 
     @contextmanager
     def query(self, sql: str) -> Iterator[Result]:
         """Run one query; its rows can be read until the block ends.
 
         Args:
-            sql: a SELECT in Headwater's SQL.
+            sql: a SELECT in Headwater's SQL, or a statement of :mod:`headwater.serve.show`.
 
         Raises:
             SqlError: the text is no query, or DuckDB refuses it.
             ConfigError: ``UNKNOWN_TABLE``, ``NO_DATA_YET`` or ``UNKNOWN_SNAPSHOT``.
             ServiceError: the catalog or the data cannot be read.
         """
-        query = parse_query(sql)
+        if answer := show(sql, self._project, self._schema):
+            yield Result(answer[0], iter(answer[1]))
+            return
+        asked = parse_query(sql)
+        query = asked.copy()
         with duckdb_connection(typed=False) as connection:
-            unread = self._bind(connection, query)
-            unnest_as_trino(connection, query)
-            call_as_duckdb(query)
-            with translated_errors(sql):
-                relation = connection.sql(query.sql(dialect="duckdb"))
-                yield Result(tuple(relation.columns), rows_of(relation), unread)
+            self._connection = connection
+            try:
+                unread = self._bind(connection, query)
+                unnest_as_trino(connection, query)
+                name_outputs(connection, query)
+                call_as_duckdb(query)
+                with translated_errors(sql, lambda said: explained(said, asked, self._read)):
+                    relation = connection.sql(query.sql(dialect="duckdb"))
+                    yield Result(shown_names(relation.columns), rows_of(relation), unread)
+            finally:
+                self._connection = None
 
     def _bind(self, connection: duckdb.DuckDBPyConnection, query: exp.Query) -> dict[str, str]:
         """Give every table of the query a view in DuckDB, and rename the tables to them."""
@@ -99,12 +120,15 @@ class Embedded:
         named = {c.name for c in query.find_all(exp.Column) if is_system_column(c.name)}
         tables: dict[str, StoredTable] = {}
         unread: dict[str, str] = {}
+        self._read = []
         for number, node in enumerate(list(query.find_all(exp.Table))):
             if not isinstance(node.this, exp.Identifier) or (node.name in ctes and not node.db):
                 continue
             target = f"{node.name}#{number}"
             hidden: list[str] = []
-            if node.name == COMMITS and self._lake.table(COMMITS) is None:
+            if node.db == INFORMATION_SCHEMA:
+                connection.register(target, self._schema.arrow(self._relation(node)))
+            elif node.name == COMMITS and self._lake.table(COMMITS) is None:
                 connection.register(target, commits_table(self._lake, unread))
             elif node.name.endswith(SNAPSHOTS):
                 table = self._table(node, node.name.removesuffix(SNAPSHOTS), tables)
@@ -116,8 +140,16 @@ class Embedded:
                 shown = [name for name in names if not is_system_column(name) or name in hidden]
                 at = _snapshot_id(node, table, self._cut)
                 table.create_view(connection, target, at, shown)
+                self._read += shown
             _rename(node, target, hidden)
         return unread
+
+    def _relation(self, node: exp.Table) -> str:
+        if node.name in RELATIONS:
+            return node.name
+        hint = did_you_mean(node.name, RELATIONS, "its relations")
+        message = f'{INFORMATION_SCHEMA} has no relation "{node.name}"'
+        raise ConfigError("UNKNOWN_TABLE", message, hint=hint)
 
     def _table(self, node: exp.Table, name: str, loaded: dict[str, StoredTable]) -> StoredTable:
         if node.db not in ("", self._lake.namespace):
@@ -129,27 +161,9 @@ class Embedded:
         if name not in loaded:
             table = self._lake.table(name)
             if table is None:
-                raise self._missing(name)
+                raise self._schema.missing(name)
             loaded[name] = table
         return loaded[name]
-
-    def _missing(self, name: str) -> HeadwaterError:
-        catalog = self._project.catalog
-        if left_out := self._project.broken.get(name):
-            message = f'{left_out.kind} "{name}" is {left_out.said}'
-            hint = "correct the file, then: headwater check"
-            return ConfigError("DEFINITION_BROKEN", message, hint=hint)
-        if name in catalog.sources and not catalog.sources[name].kept:
-            hint = "read a view over it, or land its rows with CREATE TABLE"
-            return ConfigError("NOT_KEPT", f'source "{name}" has no table in the lake', hint=hint)
-        if name in catalog.sources or name in catalog.views:
-            first = "correct the errors, then " if self._project.errors else ""
-            hint = f"{first}run: headwater run --once"
-            return ConfigError("NO_DATA_YET", f'table "{name}" has not been written yet', hint=hint)
-        known = sorted({*self._lake.names(), *catalog.sources, *catalog.views})
-        near = get_close_matches(name, known, n=1)
-        hint = f'did you mean "{near[0]}"?' if near else f"tables: {', '.join(known) or 'none'}"
-        return ConfigError("UNKNOWN_TABLE", f'table "{name}" does not exist', hint=hint)
 
 
 def parse_query(sql: str) -> exp.Query:
@@ -179,11 +193,14 @@ def parse_query(sql: str) -> exp.Query:
 
 
 @contextmanager
-def translated_errors(query: str = "") -> Iterator[None]:
+def translated_errors(
+    query: str = "", refused: Callable[[str], SqlError] | None = None
+) -> Iterator[None]:
     """Turn DuckDB's exceptions into Headwater's.
 
     Args:
         query: what a person asked, for the message.
+        refused: makes the error of a query that DuckDB refuses, from its message.
     """
     import duckdb
 
@@ -204,6 +221,8 @@ def translated_errors(query: str = "") -> Iterator[None]:
         outside = isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException)
         if outside or _DAMAGED.search(said):
             raise ServiceError("READ_FAILED", said) from error
+        if refused is not None:
+            raise refused(said) from error
         raise SqlError("QUERY_REFUSED", said) from error
 
 

@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 from headwater.analyze.definitions import Catalog
 from headwater.config.settings import Config, RunSection, load_config
 from headwater.errors import ErrorGroup, HeadwaterError, raise_all
+from headwater.errors.nearest import did_you_mean
 from headwater.lake.storage.warehouse import WAREHOUSE
 from headwater.plan.explain import explain
 from headwater.plan.planner import plan_project
@@ -130,7 +131,8 @@ class World:
         name, *mode = record.arguments
         source = self.project.catalog.source_of(name)
         if source is None:
-            raise Mismatch(f'there is no table or source "{name}"')
+            hint = did_you_mean(name, self.project.catalog.sources, "tables and sources")
+            raise Mismatch(f'there is no table or source "{name}": {hint}')
         self._ingests += 1
         folder = self._input(source.name)
         write_rows(source, folder, self._ingests, record.body, mode == ["raw"], record.span)

@@ -21,6 +21,7 @@ from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.analyze.definitions import RecordFormat, Source
 from headwater.analyze.typing.types import VARCHAR
 from headwater.errors import ConfigError, Span
+from headwater.errors.nearest import did_you_mean
 
 NULL, EMPTY = "NULL", "(empty)"
 _QUOTED_EMPTY = re.compile(r'(?:(?<=,)|^)""(?=,|$)')
@@ -91,18 +92,20 @@ def write_rows(
 
 
 def _encoded(source: Source, lines: Sequence[str], span: Span) -> str:
-    header, *rows = csv.reader(_QUOTED_EMPTY.sub(EMPTY, line) for line in lines)
+    given, *rows = csv.reader(_QUOTED_EMPTY.sub(EMPTY, line) for line in lines)
     types = {column.name: column.type for column in source.columns}
     if flag := source.encode_options.get("delete_field"):
         types.setdefault(flag, VARCHAR)
-    for name in header:
+    fields = {column.key.lower(): column.name for column in source.columns}
+    header = [name if name in types else fields.get(name, name) for name in map(_folded, given)]
+    for name, written in zip(header, given, strict=True):
         if name not in types:
-            raise ConfigError(
-                "TEST_SYNTAX",
-                f'table "{source.name}" has no column "{name}"',
-                hint=f"its columns are: {', '.join(types)}",
-                span=span,
-            )
+            message = f'table "{source.name}" has no column "{written}"'
+            hint = did_you_mean(name, types, "columns")
+            raise ConfigError("TEST_SYNTAX", message, hint=hint, span=span)
+        if header.count(name) > 1:
+            message = f'column "{name}" stands twice in the header'
+            raise ConfigError("TEST_SYNTAX", message, hint="remove one of them", span=span)
     for row in rows:
         if len(row) != len(header):
             message = f"a row has {len(row)} values for {len(header)} columns: {','.join(row)}"
@@ -111,6 +114,11 @@ def _encoded(source: Source, lines: Sequence[str], span: Span) -> str:
         return _csv_text(source, header, rows)
     keys = _keys(source)
     return "".join(_json_line(header, row, types, keys) + "\n" for row in rows)
+
+
+def _folded(name: str) -> str:
+    """A name as SQL has it; the case of letters does not matter."""
+    return name.strip().lower()
 
 
 def _keys(source: Source) -> dict[str, str]:

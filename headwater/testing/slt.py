@@ -46,6 +46,8 @@ _VERBS: dict[str, tuple[int, int, bool, bool]] = {
     "explain": (1, 1, False, True),
     "verify": (0, 99, False, False),
 }
+_OF_NAMES = ("ingest", "explain", "verify")
+"""Verbs whose arguments are names of tables and views, in any case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +197,7 @@ def _record(block: Sequence[tuple[int, str]], file: str) -> Record:
         raise _wrong(f'"{verb}" {"needs lines below it" if needs_body else "takes no lines"}', span)
     return Record(
         verb,
-        tuple(arguments),
+        tuple(map(str.lower, arguments)) if verb in _OF_NAMES else tuple(arguments),
         tuple(lines[:cut]),
         tuple(lines[cut + 1 :]) if needs_result else None,
         span,

@@ -63,6 +63,7 @@ def _inline(clause: exp.With, budget: list[int], report: Diagnostics) -> None:
         if clause.args.get("recursive") and references(cte.this, cte.alias):
             _define(cte, clause, report)
         known[cte.alias] = cte
+    report.local_tables += known
     parent = clause.parent
     assert parent is not None
     clause.pop()

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from headwater.analyze.diagnostics import Diagnostics, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import is_over
+from headwater.errors.nearest import did_you_mean
 
 _PARTS = {"partition_by": "PARTITION BY", "order": "ORDER BY", "spec": "frame"}
 

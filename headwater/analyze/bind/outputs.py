@@ -11,13 +11,14 @@ from sqlglot import exp
 
 from headwater.analyze.bind.scope import OF_STAR, Relation, knows, output_named, resolve
 from headwater.analyze.definitions import Field
-from headwater.analyze.diagnostics import Diagnostics, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.failing.bounds import bound_of
 from headwater.analyze.query_parts import union_branches, written_name
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import named, type_of
 from headwater.analyze.typing.nullable import nullable
 from headwater.dialect.vocabulary import is_repeated, name_shown, told_apart, unnamed_column
+from headwater.errors.nearest import did_you_mean
 
 
 def expand_stars(select: exp.Select, relations: Sequence[Relation], report: Diagnostics) -> None:

@@ -23,7 +23,7 @@ from headwater.analyze.correlated.domain import NoDomain
 from headwater.analyze.correlated.laterals import join_values, lateral_query
 from headwater.analyze.correlated.outer import domain_of, from_items, mark_columns
 from headwater.analyze.definitions import Field, View
-from headwater.analyze.diagnostics import NAME, did_you_mean
+from headwater.analyze.diagnostics import NAME
 from headwater.analyze.patterns.from_item import pattern_rows
 from headwater.analyze.query_parts import (
     own_aggregate,
@@ -46,6 +46,7 @@ from headwater.analyze.typing.common_type import expect_boolean, type_of
 from headwater.analyze.typing.infer import infer
 from headwater.dialect.syntax import MatchRecognize, RecursiveRows, WindowTable, WorkingTable
 from headwater.dialect.vocabulary import told_apart
+from headwater.errors.nearest import did_you_mean
 
 FILE_HINT = "declare it: CREATE TABLE name (…) WITH (connector = 'files', path = '…')"
 
@@ -355,6 +356,7 @@ class RelationBinder:
             fields = catalog.views[name].fields
         else:
             known = [*catalog.sources, *catalog.views, *self.binder.broken]
+            known += self.report.local_tables
             hint = did_you_mean(name, known, "tables and views") if known else FILE_HINT
             self.report.add("UNKNOWN_TABLE", f'table "{name}" does not exist', node, hint)
             return self._broken(alias, node)

@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from headwater.analyze.definitions import Field
-from headwater.analyze.diagnostics import Diagnostics, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.failing.bounds import BOUND
 from headwater.analyze.query_parts import outputs_named
 from headwater.analyze.typing import types as t
+from headwater.dialect.advice import CURLY, text_hint
+from headwater.dialect.syntax import IN_QUOTES
 from headwater.dialect.vocabulary import (
     UNITS,
     is_repeated,
@@ -24,11 +26,16 @@ from headwater.dialect.vocabulary import (
     name_shown,
     told_apart,
 )
+from headwater.errors.nearest import did_you_mean, nearest, slip_of
 
 NULLABLE = "nullable"
 """Key of ``Column.meta``: whether a resolved column can be NULL."""
 OF_STAR = "of_star"
 """Key of ``meta`` of what ``*`` stands for: the name of the relation or row that it is of."""
+_WORDS = ("DISTINCT", "NULL", "TRUE", "FALSE", "CURRENT_DATE", "CURRENT_TIMESTAMP", "LOCALTIME")
+"""Words that stand where a column may."""
+_COMPARED = (exp.Predicate, exp.In, exp.Between, exp.If, exp.Case, exp.Coalesce, exp.DPipe)
+"""Where a text stands beside a column."""
 MARK = "mark"
 """Key of ``Column.meta``: the number of a column of a subquery, in every copy of it."""
 
@@ -223,11 +230,39 @@ def _unknown(
     fields = [known for relation in relations for known in relation.fields]
     known = [*dict.fromkeys(name_shown(known) for known in fields if not is_system_column(known))]
     where = f' in "{relations[0].alias}"' if len(relations) == 1 else ""
-    hint = _meant(column, name) or did_you_mean(name, known, "columns")
+    hint = meant_by(column, name, known)
     report.add("UNKNOWN_COLUMN", f'column "{name}" does not exist{where}', column, hint)
 
 
-def _meant(column: exp.Column, name: str) -> str:
+def meant_by(column: exp.Column, name: str, known: Sequence[str]) -> str:
+    """Return a hint for a column that does not exist.
+
+    Args:
+        column: as parsed.
+        name: the part of it that is not known.
+        known: the columns that there are.
+    """
+    if hint := _other_word(column, name):
+        return hint
+    is_plain = len(column.parts) == 1
+    written = str(column.this.meta.get(IN_QUOTES, ""))
+    slip = slip_of(name, known)
+    is_text = name[:1] in CURLY or (written and _is_value(column, name, known))
+    if is_plain and not slip and is_text:
+        return text_hint((written or name).strip(CURLY))
+    if is_plain and not slip and not written and (word := slip_of(name, _WORDS)):
+        return f"did you mean {word}?"
+    if not known:
+        return "is FROM missing? Name the table: SELECT … FROM table"
+    return did_you_mean(name, known, "columns")
+
+
+def _is_value(column: exp.Column, name: str, known: Sequence[str]) -> bool:
+    """Whether a name in double quotes is rather a text: it is like no column, or compared."""
+    return isinstance(column.parent, _COMPARED) or not nearest(name, known)
+
+
+def _other_word(column: exp.Column, name: str) -> str:
     """Return a hint for a word that other systems do not read as a column."""
     if isinstance(column.parent, exp.Func) and name.upper() in UNITS:
         return f"a unit is a text: date_trunc('{name}', x), date_diff('{name}', from, to)"

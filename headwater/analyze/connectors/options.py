@@ -14,9 +14,10 @@ from math import isfinite
 from sqlglot import exp
 
 from headwater.analyze.connectors.contract import Option
-from headwater.analyze.diagnostics import Diagnostics, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.config.secrets import REFERENCE
 from headwater.dialect import syntax
+from headwater.errors.nearest import did_you_mean
 from headwater.redact import remember
 
 SPAN = re.compile(

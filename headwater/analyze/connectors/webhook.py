@@ -16,9 +16,10 @@ from headwater.analyze.connectors.contract import Option, Options, SinkOptions
 from headwater.analyze.connectors.message_text import MessageText
 from headwater.analyze.connectors.options import SPAN, option_node
 from headwater.analyze.definitions import RecordFormat, Sink
-from headwater.analyze.diagnostics import Diagnostics, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.config.secrets import REFERENCE, written_secrets
 from headwater.dialect import syntax
+from headwater.errors.nearest import did_you_mean
 from headwater.redact import remember
 
 PAGERDUTY = "https://events.pagerduty.com/v2/enqueue"

@@ -12,9 +12,10 @@ from dataclasses import replace
 from sqlglot import exp
 
 from headwater.analyze.definitions import Field
-from headwater.analyze.diagnostics import Diagnostics, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import rename_outputs, union_branches
 from headwater.dialect import syntax
+from headwater.errors.nearest import did_you_mean
 
 
 def name_columns(

@@ -20,7 +20,7 @@ from headwater.analyze.bind.passes import rewrite_date_add
 from headwater.analyze.bind.scope import Relation, as_fields, resolve
 from headwater.analyze.connectors.options import bind_options
 from headwater.analyze.definitions import Field
-from headwater.analyze.diagnostics import Diagnostics, check_name, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics, check_name
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.determinism import REFUSED
 from headwater.analyze.typing import functions as built_in
@@ -30,6 +30,7 @@ from headwater.dialect import syntax
 from headwater.dialect.normalize import is_too_deep
 from headwater.dialect.parser import known_functions
 from headwater.dialect.position import offsets_of
+from headwater.errors.nearest import did_you_mean
 
 MAX_CALL, MAX_CALLS = 2_000, 10_000
 """So many nodes of a syntax tree one call may become, and all calls of a statement together: the

@@ -19,11 +19,12 @@ from headwater.analyze.connectors.kafka import check_registry
 from headwater.analyze.connectors.options import bind_options, option_node, with_named
 from headwater.analyze.connectors.registry import SINKS
 from headwater.analyze.definitions import Catalog, ChangelogMode, Field, RecordFormat, Sink
-from headwater.analyze.diagnostics import Diagnostics, check_name, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics, check_name
 from headwater.analyze.rules.changelog import changelog_mode
 from headwater.analyze.rules.keys import Key, proven_key
 from headwater.analyze.typing import types as t
 from headwater.dialect import syntax
+from headwater.errors.nearest import did_you_mean
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _DUPLICATES = {

@@ -40,12 +40,13 @@ from headwater.analyze.definitions import (
     RecordFormat,
     Source,
 )
-from headwater.analyze.diagnostics import Diagnostics, check_name, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics, check_name
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.infer import infer
 from headwater.analyze.typing.nullable import nullable
 from headwater.dialect import syntax
+from headwater.errors.nearest import did_you_mean
 
 _READ_AS_TEXT = ("json", "csv")
 """Encodings in which a TIME and a UUID are texts."""

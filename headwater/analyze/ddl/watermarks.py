@@ -13,10 +13,11 @@ from sqlglot import exp
 
 from headwater.analyze.connectors.options import SPAN
 from headwater.analyze.definitions import AdaptiveDelay, Column, Watermark
-from headwater.analyze.diagnostics import Diagnostics, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.time.event_time import interval
 from headwater.analyze.typing import types as t
 from headwater.dialect import syntax
+from headwater.errors.nearest import did_you_mean
 
 _EXAMPLE = "ADAPTIVE (PERCENTILE 0.99, MIN INTERVAL '1' SECOND, MAX INTERVAL '10' MINUTE)"
 _ABOVE_ZERO = "write a length above zero"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, Field, Source
-from headwater.analyze.diagnostics import Diagnostics, check_name, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics, check_name
 from headwater.analyze.query_parts import (
     first_aggregate,
     is_aggregate,
@@ -33,6 +33,7 @@ from headwater.analyze.time.settling import Unsettled
 from headwater.analyze.typing import types as t
 from headwater.dialect import syntax
 from headwater.dialect.vocabulary import is_unnamed
+from headwater.errors.nearest import did_you_mean
 
 Rule = Callable[[Checked], None]
 

@@ -22,6 +22,7 @@ from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, clash, coerce, merge, type_of
 from headwater.analyze.typing.unknown_functions import hint_for
 from headwater.dialect.syntax import DIALECT, GIVEN, SHOWN
+from headwater.errors.nearest import did_you_mean
 
 _CONVERTED = {"double": t.DOUBLE, "bigint": t.BIGINT}
 _MATH = "cast one side: CAST(x AS DOUBLE)"
@@ -234,7 +235,7 @@ def _units(func: exp.Func, report: Diagnostics) -> bool:
         "WRONG_ARGUMENTS",
         f"{f.function_name(func)} does not take the unit {name}",
         func,
-        f"units are: {', '.join(allowed)}",
+        did_you_mean(name, allowed, "units"),
     )
     return False
 

@@ -14,7 +14,7 @@ from math import inf, isfinite
 
 from sqlglot import exp
 
-from headwater.analyze.diagnostics import Diagnostics, did_you_mean
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.portable.collecting_aggregates import LISTS
 from headwater.analyze.query_parts import is_over, is_union_all, union_branches
 from headwater.analyze.rules.determinism import NODES
@@ -43,6 +43,7 @@ from headwater.analyze.typing.window_functions import (
 )
 from headwater.analyze.typing.zones import at_time_zone
 from headwater.dialect.syntax import DIALECT
+from headwater.errors.nearest import did_you_mean
 
 Rule = Callable[[exp.Expr, Diagnostics], exp.DataType]
 
@@ -103,6 +104,8 @@ def _call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 
 
 def _unsupported(node: exp.Expr, report: Diagnostics) -> exp.DataType:
+    if isinstance(node, exp.Star) and isinstance(node.parent, exp.Anonymous):
+        return t.UNKNOWN  # the function is not known
     if isinstance(node, exp.WithinGroup):
         report.not_yet("WITHIN GROUP", node, "use approx_percentile(x, 0.5)")
     else:
@@ -207,7 +210,10 @@ def _expect_text(node: exp.Expr, operator: str, report: Diagnostics) -> None:
     for side in (node.this, node.args["expression"]):
         if t.family(type_of(side)) not in ("text", "null", "unknown"):
             message = f"{operator} needs text, not {t.sql_type(type_of(side))}"
-            report.add("TYPE_CLASH", message, side, "cast it: CAST(x AS VARCHAR)")
+            hint = "cast it: CAST(x AS VARCHAR)"
+            if isinstance(node, exp.DPipe):
+                hint += "; between conditions, write OR"
+            report.add("TYPE_CLASH", message, side, hint)
 
 
 def _like(node: exp.Expr, report: Diagnostics) -> exp.DataType:

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from headwater.analyze.diagnostics import did_you_mean
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing.functions.elsewhere import ELSEWHERE
 from headwater.dialect import BODY_DIALECTS, parse_all
 from headwater.dialect.splitter import MEANT_AS
 from headwater.dialect.syntax import DIALECT
+from headwater.errors.nearest import did_you_mean
 
 
 def hint_for(call: exp.Func, name: str, others: Iterable[str]) -> str:
@@ -37,7 +37,8 @@ def hint_for(call: exp.Func, name: str, others: Iterable[str]) -> str:
         return f"write {same}, or {header}" if same else header
     if same:
         return f"write {same}"
-    meant = next((each for each in f.FUNCTIONS.values() if each.name == f.written_name(call)), None)
+    in_trino = f.written_name(call)
+    meant = next((each for each in f.FUNCTIONS.values() if each.name == in_trino), None)
     if meant is not None and _is_one_call(call):
         return f"write {meant.usage} in Trino's SQL"
     return did_you_mean(name, [*f.names(), *others], "functions")

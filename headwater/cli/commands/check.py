@@ -70,6 +70,14 @@ def check(context: Context, paths: tuple[Path, ...]) -> int:
                 f"{name}: a table has no order, so ORDER BY has no effect\n  hint: order the rows"
                 " when you read the view, or write LIMIT too"
             )
+    for name, definition in project.definitions.items():
+        if definition.folded:
+            kept = ", ".join(found.lower() for found in definition.folded)
+            written = ", ".join(f'"{found}"' for found in definition.folded)
+            context.output.note(
+                f"{name}: names keep no capitals, also in double quotes: {written} becomes {kept}\n"
+                "  hint: write names in any case; readers of the table see lower case"
+            )
     stops = _will_stop(project, plans)
     for name in (each for each in stops if each in project.definitions):
         context.output.note(

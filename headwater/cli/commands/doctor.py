@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headwater.cli.context import Command, Context, pass_context, require_view
+from headwater.cli.context import NAME, Command, Context, pass_context, require_view
 from headwater.errors import EXIT_NO, EXIT_OK, ConfigError, ServiceError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ COLUMNS = ("name", "check", "serious", "problem", "safe", "repair")
         "headwater doctor departures_per_hour --rebuild --yes",
     ),
 )
-@click.argument("views", nargs=-1, metavar="[VIEW]...")
+@click.argument("views", type=NAME, nargs=-1, metavar="[VIEW]...")
 @click.option("--repair", is_flag=True, help="Do the repairs that the commit markers prove safe.")
 @click.option(
     "--rebuild",

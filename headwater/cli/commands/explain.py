@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from headwater.cli.context import Command, Context, pass_context, require_view
+from headwater.cli.context import NAME, Command, Context, pass_context, require_view
 from headwater.errors import EXIT_OK
 
 
@@ -17,7 +17,7 @@ from headwater.errors import EXIT_OK
         "headwater explain departures_per_hour --at-rest trino",
     ),
 )
-@click.argument("view")
+@click.argument("view", type=NAME)
 @click.option("--sql", "show_sql", is_flag=True, help="Show the Spark SQL that runs.")
 @click.option(
     "--at-rest",

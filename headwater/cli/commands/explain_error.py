@@ -22,9 +22,9 @@ _LINK = re.compile(r"\[([^]]+)\]\([^)]*\)")
 @pass_context
 def explain_error(context: Context, condition: str) -> None:
     """Show cause and remedy of CONDITION, the upper-case name in an error message."""
-    from headwater.analyze.diagnostics import did_you_mean
     from headwater.errors import ConfigError
     from headwater.errors.catalogue import explanations
+    from headwater.errors.nearest import did_you_mean
 
     name = condition.upper()
     known = explanations()

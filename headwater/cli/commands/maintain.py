@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headwater.cli.context import Command, Context, pass_context, plans_of
+from headwater.cli.context import NAME, Command, Context, pass_context, plans_of
 from headwater.errors import EXIT_OK, EXIT_SERVICE, ConfigError, HeadwaterError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ COLUMNS = (
     short_help="Compact files, expire snapshots, delete orphaned files.",
     examples=("headwater maintain", "headwater maintain orders --dry-run"),
 )
-@click.argument("views", nargs=-1, metavar="[VIEW]...")
+@click.argument("views", type=NAME, nargs=-1, metavar="[VIEW]...")
 @click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @pass_context
 def maintain(context: Context, views: tuple[str, ...], dry_run: bool) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headwater.cli.context import Command, Context, pass_context
+from headwater.cli.context import NAME, Command, Context, pass_context
 from headwater.errors import EXIT_NO, EXIT_OK
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def quarantine() -> None:
     short_help="Count quarantined rows by reason.",
     examples=("headwater quarantine list", "headwater quarantine list orders --rows 20"),
 )
-@click.argument("tables", nargs=-1, metavar="[TABLE]...")
+@click.argument("tables", type=NAME, nargs=-1, metavar="[TABLE]...")
 @click.option(
     "--rows", type=click.IntRange(1), metavar="N", help="Show the newest N rows of each table."
 )
@@ -64,7 +64,7 @@ def list_(context: Context, tables: tuple[str, ...], rows: int | None) -> int:
     short_help="Decode the quarantined rows of a table again.",
     examples=("headwater quarantine replay orders --dry-run", "headwater quarantine replay orders"),
 )
-@click.argument("table", metavar="TABLE")
+@click.argument("table", type=NAME, metavar="TABLE")
 @click.option("--dry-run", is_flag=True, help="Only show what would become of the rows.")
 @pass_context
 def replay(context: Context, table: str, dry_run: bool) -> None:

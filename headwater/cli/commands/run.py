@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headwater.cli.commands.apply import answer_request, definitions_to_run
-from headwater.cli.context import Command, Context, pass_context, require_view
+from headwater.cli.context import NAME, Command, Context, pass_context, require_view
 from headwater.cli.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 @click.option(
     "--view",
     "views",
+    type=NAME,
     multiple=True,
     metavar="VIEW",
     help="Maintain only this view and its inputs; can be repeated.",

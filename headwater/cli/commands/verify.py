@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headwater.cli.context import Command, Context, pass_context, require_view
+from headwater.cli.context import NAME, Command, Context, pass_context, require_view
 from headwater.errors import EXIT_NO, EXIT_OK
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ DIFFERENCES = ("reason", "surplus", "missing", "surplus_rows", "missing_rows")
         "headwater verify --engine trino",
     ),
 )
-@click.argument("views", nargs=-1, metavar="[VIEW]...")
+@click.argument("views", type=NAME, nargs=-1, metavar="[VIEW]...")
 @click.option(
     "--engine",
     type=click.Choice(["embedded", "trino"]),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import click
 
-from headwater.cli.context import Command, Context, pass_context, require_view
+from headwater.cli.context import NAME, Command, Context, pass_context, require_view
 from headwater.errors import EXIT_OK
 
 COLUMNS = ("version", "current", "snapshot", "until", "rows", "definition")
@@ -17,7 +17,7 @@ COLUMNS = ("version", "current", "snapshot", "until", "rows", "definition")
     short_help="List the versions of a view that are kept.",
     examples=("headwater versions product_totals",),
 )
-@click.argument("view")
+@click.argument("view", type=NAME)
 @pass_context
 def versions(context: Context, view: str) -> int:
     """List the versions of a view, the newest first.
@@ -56,7 +56,7 @@ def versions(context: Context, view: str) -> int:
         "headwater rollback product_totals --to 1",
     ),
 )
-@click.argument("views", nargs=-1, required=True, metavar="VIEW...")
+@click.argument("views", type=NAME, nargs=-1, required=True, metavar="VIEW...")
 @click.option("--to", type=click.IntRange(1), metavar="N", help="The version. [default: the last]")
 @pass_context
 def rollback(context: Context, views: tuple[str, ...], to: int | None) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headwater.cli.context import Command, Context, pass_context, require_view
+from headwater.cli.context import NAME, Command, Context, pass_context, require_view
 from headwater.errors import EXIT_NO, EXIT_OK, ConfigError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ STEPS = ("step", "what", "rows_before", "rows_after")
         "headwater why --not product_totals product=fig",
     ),
 )
-@click.argument("view")
+@click.argument("view", type=NAME)
 @click.argument("key", nargs=-1, metavar="[COLUMN=VALUE]...")
 @click.option("--not", "absent", is_flag=True, help="Show why no row has these values.")
 @click.option("--deep", is_flag=True, help="Go on through views to landed rows.")

@@ -12,7 +12,6 @@ A file says::
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +20,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from headwater.errors import ConfigError, HeadwaterError, Span, raise_all
+from headwater.errors.nearest import did_you_mean
 from headwater.serve.superset.model import Chart
 
 
@@ -68,14 +68,14 @@ def _chart(file: Path, datasets: Collection[str]) -> Chart:
         reason = problem["msg"][:1].lower() + problem["msg"][1:]
         known = f"a chart has: {', '.join(_File.model_fields)}"
         raise _wrong(file, f'"{where}": {reason}', known) from None
-    if given.view not in datasets:
-        near = get_close_matches(given.view, datasets, n=1)
-        hint = f'did you mean "{near[0]}"?' if near else f"there are: {', '.join(sorted(datasets))}"
+    view = given.view.lower()
+    if view not in datasets:
+        hint = did_you_mean(view, datasets, "views")
         message = f'view "{given.view}" does not exist'
         raise ConfigError("UNKNOWN_VIEW", message, hint=hint, span=Span(str(file), 1, 1))
     return Chart(
-        name=f"{given.view}/{file.stem}",
-        dataset=given.view,
+        name=f"{view}/{file.stem}",
+        dataset=view,
         title=given.title,
         viz_type=given.viz_type,
         params=given.params,

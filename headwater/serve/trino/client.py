@@ -85,9 +85,9 @@ def trino_query(config: Config, sql: str) -> Iterator[Result]:
     """
     with trino_connection(config) as connection:
         cursor = connection.cursor()
-        cursor.execute(sql.strip().removesuffix(";"))
-        names = tuple(column.name for column in cursor.description or ())
         try:
+            cursor.execute(sql.strip().removesuffix(";"))
+            names = tuple(column.name for column in cursor.description or ())
             yield Result(names, _rows(cursor))
         finally:
             cursor.cancel()

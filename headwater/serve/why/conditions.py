@@ -6,10 +6,10 @@ In: pairs and the columns of a view. Out: conditions of DuckDB. ``NULL`` is a mi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from headwater.errors import ConfigError
+from headwater.errors.nearest import did_you_mean
 from headwater.serve.connection import literal, quoted
 
 if TYPE_CHECKING:
@@ -54,8 +54,7 @@ def condition(
     """
     for column, text in pairs.items():
         if column not in types:
-            near = get_close_matches(column, types, n=1)
-            hint = f'did you mean "{near[0]}"?' if near else f"its columns: {', '.join(types)}"
+            hint = did_you_mean(column, types, "columns")
             message = f'view "{view}" has no column "{column}"'
             raise ConfigError("UNKNOWN_COLUMN", message, hint=hint)
         tried = connection.sql(f"SELECT TRY_CAST({literal(text)} AS {types[column]}) IS NULL")

@@ -23,7 +23,7 @@ _SIXTY_THREE = " ".join(f"v{index}" for index in range(63))
         ("PATTERN (a* * b) DEFINE a AS true", "SYNTAX_ERROR", "*", "expected"),
         ('PATTERN (a "b") DEFINE a AS true', "INVALID_PATTERN", '"b"', "without quotes"),
         ("PATTERN (PERMUTE(a)) DEFINE a AS true", "INVALID_PATTERN", "PERMUTE", "two parts"),
-        ("MEASURES c.x AS m PATTERN (a) DEFINE a AS true", "INVALID_PATTERN", "c", "are A"),
+        ("MEASURES c.x AS m PATTERN (a) DEFINE a AS true", "INVALID_PATTERN", "c", "are: A"),
         ("MEASURES PREV(x, -1) AS m PATTERN (a) DEFINE a AS true", "INVALID_PATTERN", "1", "0, 1"),
         ("PATTERN (a) DEFINE a AS FINAL LAST(x) > 1", "INVALID_PATTERN", "FINAL LAST(x)", "FINAL"),
         ("PATTERN (a b) DEFINE b AS upper(a.x) > 1 AND f(a.x, b.x)", "NOT_YET", "", "CASE"),

@@ -163,7 +163,7 @@ def test_a_table_without_rows_is_empty(lake: FakeLake) -> None:
     [
         ("SELECT * FROM click", "UNKNOWN_TABLE"),
         ("SELECT * FROM per_user", "NO_DATA_YET"),
-        ("SELECT nothing FROM clicks", "QUERY_REFUSED"),
+        ("SELECT nothing FROM clicks", "UNKNOWN_COLUMN"),
         ("DROP TABLE clicks", "NOT_A_QUERY"),
         ("SELECT 1; SELECT 2", "NOT_A_QUERY"),
         ("SELECT FROM WHERE", "SYNTAX_ERROR"),

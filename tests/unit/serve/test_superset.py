@@ -402,7 +402,7 @@ def test_a_chart_of_no_view_is_refused_with_the_nearest_name(folder: Path) -> No
     chart_file(folder, "[", "two.yaml")
     errors = refusal(folder).render()
     assert 'UNKNOWN_VIEW — view "total" does not exist' in errors
-    assert 'did you mean "totals"?' in errors
+    assert "did you mean totals?" in errors
     assert "two.yaml" in errors, "all errors of all files at once"
 
 

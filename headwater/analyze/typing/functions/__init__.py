@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from itertools import chain
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from headwater.analyze.rules.determinism import NODES
 from headwater.analyze.typing.functions.aggregates import AGGREGATES as _AGGREGATES
@@ -26,6 +27,7 @@ from headwater.analyze.typing.functions.numbers import NUMBERS, RANGES
 from headwater.analyze.typing.functions.others import FAULTS, OTHERS
 from headwater.analyze.typing.functions.others import FORMS as _FORMS
 from headwater.analyze.typing.functions.statistics import STATISTICS
+from headwater.analyze.typing.functions.syntax import PERCENTILES, SYNTAX
 from headwater.analyze.typing.functions.text import TEXT
 from headwater.analyze.typing.functions.times import (
     DATE_UNITS,
@@ -48,6 +50,7 @@ __all__ = [
     "FUNCTIONS",
     "INTERNAL",
     "KINDS",
+    "SYNTAX",
     "TRUNC_UNITS",
     "WANTED",
     "Described",
@@ -80,6 +83,7 @@ FAMILIES: Mapping[str, Table] = {
 FORMS: Mapping[str, tuple[Described, ...]] = {
     "Choices, arrays and JSON": _FORMS,
     "Dates and times": TIME_FORMS,
+    "Aggregates": PERCENTILES,
 }
 """What is written like a function, by family."""
 
@@ -110,7 +114,10 @@ def function_name(node: exp.Expr) -> str:
 
 def written_name(node: exp.Func) -> str:
     """Return the name under which Trino has a function that we do not, lower case."""
-    called = _CALL.match(node.sql(dialect="trino"))
+    try:
+        called = _CALL.match(node.sql(dialect="trino"))
+    except (SqlglotError, TypeError, AttributeError, ValueError):
+        called = None  # sqlglot 30.30 cannot print each call that it reads: sumIf(x, 0.5) of others
     return called[1].lower() if called else function_name(node)
 
 
@@ -146,4 +153,4 @@ def by_name(name: str, *, internal: bool = False) -> tuple[type[exp.Expr], Funct
 def names() -> tuple[str, ...]:
     """Return the names of all functions allowed, sorted."""
     called = (each for node, each in FUNCTIONS.items() if node not in INTERNAL)
-    return tuple(sorted({each.name for each in (*called, *chain(*FORMS.values()))}))
+    return tuple(sorted({each.name for each in (*called, *chain(*FORMS.values()), *SYNTAX)}))

@@ -6,14 +6,41 @@ other systems.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from headwater.analyze.typing.functions import FAMILIES, FORMS
-from headwater.analyze.typing.functions.elsewhere import ELSEWHERE
-from headwater.analyze.typing.functions.entry import Described, Function
-from headwater.analyze.typing.functions.windows import WINDOWS
+from sqlglot import exp
 
+from headwater.analyze.rules.determinism import REFUSED
+from headwater.analyze.typing.functions import FAMILIES, FORMS, FUNCTIONS, SYNTAX
+from headwater.analyze.typing.functions.elsewhere import ELSEWHERE
+from headwater.analyze.typing.functions.entry import Described
+from headwater.analyze.typing.functions.windows import WINDOWS
+from headwater.analyze.typing.window_functions import WINDOW_FUNCTIONS
+from headwater.dialect import parse_all
+
+_WRITTEN: Mapping[type[exp.Expr], str] = {
+    exp.If: "if",
+    exp.Case: "case",
+    exp.Cast: "cast",
+    exp.TryCast: "try_cast",
+    exp.Mod: "mod",
+    exp.Median: "median",
+    exp.PercentileCont: "percentile_cont",
+    exp.PercentileDisc: "percentile_disc",
+    exp.Explode: "unnest",
+    exp.ExplodeOuter: "unnest",
+    exp.Array: "array",
+    exp.Struct: "row",
+    exp.Interval: "interval",
+    exp.DPipe: "||",
+    exp.AtTimeZone: "at time zone",
+    exp.Like: "like",
+    exp.Bracket: "x[n]",
+    **WINDOW_FUNCTIONS,
+}
+"""Nodes of what has no entry by its node: the name of its entry."""
 _ENGINES = ("spark", "trino", "duckdb")
 
 
@@ -54,16 +81,45 @@ def find(pattern: str) -> list[FoundFunction]:
     """
     sought = pattern.lower()
     everything = [_described(family, each) for family, each in _entries()]
-    exact = [each for each in everything if sought in (each.name, *each.aliases)]
+    exact = _exact(sought)
     named = [
         each for each in everything if any(sought in name for name in (each.name, *each.aliases))
     ]
-    return exact or named or [each for each in everything if sought in each.about.lower()]
+    told = [each for each in everything if sought in f"{each.about} {each.usage}".lower()]
+    return [_described(family, each) for family, each in exact] or named or told
 
 
 def instead(name: str) -> str:
-    """Return what to write instead of a function of another system, empty if it is not known."""
-    return ELSEWHERE.get(name.lower(), "")
+    """Return what to write instead of a function of another system, empty if this one has it."""
+    return "" if _exact(name.lower()) else ELSEWHERE.get(name.lower(), "")
+
+
+def refused(name: str) -> str:
+    """Return why a function of this name is refused and what to write, empty if it is not."""
+    hazard = None if _exact(name.lower()) else REFUSED.get(name.lower())
+    return f"{hazard.reason}; {hazard.hint}" if hazard else ""
+
+
+def _exact(name: str) -> list[tuple[str, Described]]:
+    """What has a name, or is meant by a call of it."""
+    entries = _entries()
+    found = [each for each in entries if name in (each[1].name, *each[1].aliases)]
+    if not found and (spelled := _spelled(name)):
+        found = [each for each in entries if each[1].name == spelled]
+    return found
+
+
+def _spelled(name: str) -> str:
+    """The name of the function that a call by another name is read as; empty if it is none."""
+    if not re.fullmatch(r"[a-z]\w*", name):
+        return ""
+    for arguments in ("", "x", "x, y", "x, y, z", "'a', x, y"):
+        statements, _ = parse_all(f"SELECT {name}({arguments})")
+        if statements and isinstance(statements[0], exp.Select):
+            node = type(statements[0].selects[0].unalias())
+            if node in FUNCTIONS or node in _WRITTEN:
+                return FUNCTIONS[node].name if node in FUNCTIONS else _WRITTEN[node]
+    return ""
 
 
 def _entries() -> list[tuple[str, Described]]:
@@ -73,19 +129,19 @@ def _entries() -> list[tuple[str, Described]]:
         *found,
         *others,
         *(("Window functions", each) for each in WINDOWS),
+        *(("Syntax", each) for each in SYNTAX),
     ]
     return sorted(listed, key=lambda each: each[1].name)
 
 
 def _described(family: str, entry: Described) -> FoundFunction:
-    aliases = entry.aliases if isinstance(entry, Function) else ()
     return FoundFunction(
         entry.name,
         family,
         entry.usage,
         entry.about,
         entry.examples,
-        aliases,
+        entry.aliases,
         _ENGINES,
         entry.engines,
     )

@@ -6,7 +6,7 @@ In: nothing. Out: the record of a function, the kinds of arguments, the types of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from sqlglot import exp
@@ -29,6 +29,7 @@ class Described:
         about: what it returns, in one sentence.
         examples: calls with their results.
         engines: what Spark, Trino or DuckDB would do otherwise without Headwater's translation.
+        aliases: other names of it, in Trino or in other systems.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Described:
     about: str
     examples: tuple[Example, ...]
     engines: str = ""
+    aliases: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,6 @@ class Function(Described):
         nullable: ``never``, ``always`` or ``arguments`` (NULL only if an argument is).
         approximate: whether two engines may give slightly different results.
         one_type: whether the arguments must have a type in common, which is the result's.
-        aliases: other names of the function, in Trino or in other systems.
         dialects: in which, beside Trino's, a call by name means the same.
         texts: by engine, the SQL of a call with ``_1``, ``_2`` for its arguments; an engine that
             is missing has the function under Trino's name; ``language`` is the SQL of the language
@@ -68,7 +69,6 @@ class Function(Described):
     nullable: Literal["never", "always", "arguments"] = "arguments"
     approximate: bool = False
     one_type: bool = False
-    aliases: tuple[str, ...] = ()
     dialects: tuple[str, ...] = ()
     texts: Mapping[str, str] | None = None
     fails: str | Callable[[exp.Expr], str] = ""

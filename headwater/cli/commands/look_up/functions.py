@@ -33,10 +33,12 @@ def functions(context: Context, pattern: str) -> int:
     PATTERN is a part of a name, a word of what a function does, or the name of such a function in
     another system. Starts no Java.
     """
-    from headwater.analyze.typing.functions.catalogue import find, instead
+    from headwater.analyze.typing.functions.catalogue import find, instead, refused
 
-    found, other = find(pattern), instead(pattern)
+    found, other, reason = find(pattern), instead(pattern), refused(pattern)
     lines = [_shown(each, whole=len(found) <= _FEW) for each in found]
+    if reason:
+        lines.append(f"{pattern} is refused: {reason}")
     if other:
         lines.append(f"{pattern} of other systems: write {other}")
     context.output.document(

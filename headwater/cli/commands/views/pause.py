@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from headwater.cli.context import Command, Context, pass_context, require_view
+from headwater.cli.context import NAME, Command, Context, pass_context, require_view
 from headwater.errors import EXIT_OK
 
 COLUMNS = ("view", "state")
@@ -17,7 +17,7 @@ COLUMNS = ("view", "state")
     short_help="Let views stand still.",
     examples=("headwater pause product_totals", "headwater status", "headwater resume --all"),
 )
-@click.argument("views", nargs=-1, required=True, metavar="VIEW...")
+@click.argument("views", type=NAME, nargs=-1, required=True, metavar="VIEW...")
 @pass_context
 def pause(context: Context, views: tuple[str, ...]) -> int:
     """Stop maintaining views until they are resumed.
@@ -34,7 +34,7 @@ def pause(context: Context, views: tuple[str, ...]) -> int:
     short_help="Maintain paused views again.",
     examples=("headwater resume product_totals", "headwater resume --all"),
 )
-@click.argument("views", nargs=-1, metavar="[VIEW]...")
+@click.argument("views", type=NAME, nargs=-1, metavar="[VIEW]...")
 @click.option("--all", "every", is_flag=True, help="Resume all paused views.")
 @pass_context
 def resume(context: Context, views: tuple[str, ...], every: bool) -> int:

@@ -204,7 +204,7 @@ SELCT 1
 -- view.sql:1:1 SYNTAX_ERROR — syntax error at or near ")"
 --   )
 --   ^
---   hint: a statement starts with CREATE, DROP, SELECT or WITH
+--   hint: remove this ): it closes nothing, or a ( is missing before it
 
 ---
 DROP v

@@ -44,6 +44,7 @@ CREATE STREAMING VIEW v AS SELECT a b c FROM t
 -- view.sql:1:39 SYNTAX_ERROR — syntax error at or near "c"
 --   CREATE STREAMING VIEW v AS SELECT a b c FROM t
 --                                         ^
+--   hint: is a comma or an operator missing before c?
 
 ---
 CREATE STREAMING VIEW v AS SELECT a FROM
@@ -51,7 +52,7 @@ CREATE STREAMING VIEW v AS SELECT a FROM
 -- view.sql:1:41 SYNTAX_ERROR — syntax error at the end of the statement
 --   CREATE STREAMING VIEW v AS SELECT a FROM
 --                                           ^
---   hint: expected "table" here
+--   hint: expected a table here
 
 ---
 CREATE STREAMING VIEW v AS SELECT a FORM t
@@ -99,6 +100,7 @@ CREATE STREAMING VIEW v AS SELECT a FROM t GROUP a
 -- view.sql:1:50 SYNTAX_ERROR — syntax error at or near "a"
 --   CREATE STREAMING VIEW v AS SELECT a FROM t GROUP a
 --                                                    ^
+--   hint: is BY missing after GROUP?
 
 ---
 CREATE STREAMING VIEW v AS SELECT a FROM t GROUP BY
@@ -130,7 +132,7 @@ CREATE STREAMING VIEW v AS SELECT (a FROM t
 -- view.sql:1:38 SYNTAX_ERROR — syntax error at or near "FROM"
 --   CREATE STREAMING VIEW v AS SELECT (a FROM t
 --                                        ^^^^
---   hint: expected ")" here
+--   hint: is a ) missing? The ( on line 1 is not closed
 
 ---
 CREATE STREAMING VIEW v AS SELECT a) FROM t
@@ -138,6 +140,7 @@ CREATE STREAMING VIEW v AS SELECT a) FROM t
 -- view.sql:1:36 SYNTAX_ERROR — syntax error at or near ")"
 --   CREATE STREAMING VIEW v AS SELECT a) FROM t
 --                                      ^
+--   hint: remove this ): it closes nothing, or a ( is missing before it
 
 ---
 CREATE STREAMING VIEW v AS SELECT f(a FROM t
@@ -145,7 +148,7 @@ CREATE STREAMING VIEW v AS SELECT f(a FROM t
 -- view.sql:1:39 SYNTAX_ERROR — syntax error at or near "FROM"
 --   CREATE STREAMING VIEW v AS SELECT f(a FROM t
 --                                         ^^^^
---   hint: expected ")" here
+--   hint: is a ) missing? The ( after f on line 1 is not closed
 
 ---
 CREATE STREAMING VIEW v AS SELECT f(a,) FROM t
@@ -201,7 +204,7 @@ CREATE STREAMING VIEW v AS SELECT a FROM t JOIN
 -- view.sql:1:48 SYNTAX_ERROR — syntax error at the end of the statement
 --   CREATE STREAMING VIEW v AS SELECT a FROM t JOIN
 --                                                  ^
---   hint: expected "table" here
+--   hint: expected a table here
 
 ---
 CREATE STREAMING VIEW v AS SELECT a FROM t, 
@@ -209,7 +212,7 @@ CREATE STREAMING VIEW v AS SELECT a FROM t,
 -- view.sql:1:44 SYNTAX_ERROR — syntax error at the end of the statement
 --   CREATE STREAMING VIEW v AS SELECT a FROM t, 
 --                                              ^
---   hint: expected "table" here
+--   hint: remove the comma before this
 
 ---
 CREATE STREAMING VIEW v AS SELECT a FROM t UNION
@@ -336,7 +339,7 @@ SELECT 'abc
 -- view.sql:1:8 SYNTAX_ERROR — unterminated string
 --   SELECT 'abc
 --          ^
---   hint: close it
+--   hint: close it with '
 
 ---
 SELECT "abc
@@ -344,7 +347,7 @@ SELECT "abc
 -- view.sql:1:8 SYNTAX_ERROR — unterminated quoted name
 --   SELECT "abc
 --          ^
---   hint: close it
+--   hint: close it with "
 
 ---
 SELECT /* abc
@@ -352,7 +355,7 @@ SELECT /* abc
 -- view.sql:1:8 SYNTAX_ERROR — unterminated comment
 --   SELECT /* abc
 --          ^^
---   hint: close it
+--   hint: close it with */
 
 ---
 SELECT a FROM t WHERE a = 'it's'
@@ -360,7 +363,7 @@ SELECT a FROM t WHERE a = 'it's'
 -- view.sql:1:32 SYNTAX_ERROR — unterminated string
 --   SELECT a FROM t WHERE a = 'it's'
 --                                  ^
---   hint: close it
+--   hint: close it with '
 
 ---
 SELECT `a` FROM t
@@ -459,7 +462,7 @@ SELECT count(* FROM t
 -- view.sql:1:16 SYNTAX_ERROR — syntax error at or near "FROM"
 --   SELECT count(* FROM t
 --                  ^^^^
---   hint: expected ")" here
+--   hint: is a ) missing? The ( after count on line 1 is not closed
 
 ---
 SELECT sum(a) OVER FROM t
@@ -475,7 +478,7 @@ SELECT sum(a) OVER (PARTITION a) FROM t
 -- view.sql:1:31 SYNTAX_ERROR — syntax error at or near "a"
 --   SELECT sum(a) OVER (PARTITION a) FROM t
 --                                 ^
---   hint: expected ")" here
+--   hint: is BY missing after PARTITION?
 
 ---
 SELECT ? FROM t
@@ -531,6 +534,7 @@ SELECT TOP 3 a FROM t
 -- view.sql:1:12 SYNTAX_ERROR — syntax error at or near "3"
 --   SELECT TOP 3 a FROM t
 --              ^
+--   hint: is a comma or an operator missing before 3?
 
 ---
 CREATE STREAMING VIEW v AS SELECT bidder FROM TUMBLE(bid, PROCTIME(), INTERVAL '10' SECOND)

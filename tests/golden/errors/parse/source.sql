@@ -4,7 +4,7 @@ CREATE SOURCE s (a BIGINT b VARCHAR)
 -- view.sql:1:27 SYNTAX_ERROR — syntax error at or near "b"
 --   CREATE SOURCE s (a BIGINT b VARCHAR)
 --                             ^
---   hint: expected ",", ")" or NOT NULL
+--   hint: is a comma or an operator missing before b?
 
 ---
 CREATE SOURCE s (a BIGNT)
@@ -28,7 +28,7 @@ CREATE SOURCE s (a BIGINT,)
 -- view.sql:1:27 SYNTAX_ERROR — syntax error at or near ")"
 --   CREATE SOURCE s (a BIGINT,)
 --                             ^
---   hint: expected a column, PRIMARY KEY or WATERMARK FOR here
+--   hint: remove the comma before this
 
 ---
 CREATE SOURCE s ()
@@ -44,7 +44,7 @@ CREATE SOURCE s (a BIGINT
 -- view.sql:1:26 SYNTAX_ERROR — syntax error at the end of the statement
 --   CREATE SOURCE s (a BIGINT
 --                            ^
---   hint: expected "," or ")" here
+--   hint: is a ) missing? The ( after s on line 1 is not closed
 
 ---
 CREATE SOURCE s (a BIGINT NOT NUL)

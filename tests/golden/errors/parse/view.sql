@@ -364,4 +364,4 @@ CREATE STREAMING VIEW v (a COMMENT 'x' b COMMENT 'y') AS SELECT a, b FROM t
 -- view.sql:1:40 SYNTAX_ERROR — syntax error at or near "b"
 --   CREATE STREAMING VIEW v (a COMMENT 'x' b COMMENT 'y') AS SELECT a, b FROM t
 --                                          ^
---   hint: expected "," or ")" here
+--   hint: is a comma or an operator missing before b?

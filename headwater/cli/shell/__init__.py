@@ -1,0 +1,1 @@
+"""The shell of ``headwater sql``: statements one after the other, typed or from a pipe."""
