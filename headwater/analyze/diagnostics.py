@@ -40,6 +40,7 @@ class Diagnostics:
         statement: the statement, whose place serves nodes that have none.
         functions: names of the functions that the project defines.
         local_tables: names that WITH defines anywhere in the statement, for hints.
+        clock: of a view, whether an input has a watermark, by which ``watermark()`` has a value.
         errors: what was found, in the order of finding.
     """
 
@@ -47,6 +48,7 @@ class Diagnostics:
         self.statement = statement
         self.functions = functions
         self.local_tables: list[str] = []
+        self.clock: bool | None = None
         self.errors: list[SqlError] = []
         self._source: SourceText | None = source_of(statement)
         self._seen: set[tuple[str, str, Span | None]] = set()

@@ -17,6 +17,7 @@ from sqlglot import exp
 
 from headwater.analyze.bind.project import reads
 from headwater.analyze.definitions import NEXT, ChangelogMode
+from headwater.analyze.time.dated import YOUNG, as_written
 from headwater.analyze.time.recent import RECENT
 from headwater.deploy.behind import Behind
 from headwater.deploy.costs import Costs, Volume
@@ -432,19 +433,24 @@ def _differing(old: ViewPlan, new: ViewPlan, word: str) -> tuple[str, str, str]:
 
 def _column(plan: ViewPlan, name: str) -> str:
     found = (item for item in plan.view.query.selects if item.alias_or_name == name)
-    return next((to_sql(item.unalias(), pretty=False) for item in found), "")
+    return next((_said(item.unalias()) for item in found), "")
+
+
+def _said(node: exp.Expr) -> str:
+    return to_sql(as_written(node), pretty=False)
 
 
 def _clause(plan: ViewPlan, word: str) -> str:
     """A clause as SQL; of what has no clause, what the identity says."""
     query = plan.view.query
     if word == WRITTEN:
-        return to_sql(query, pretty=False)
+        return _said(query)
     keys = [key for key, said in CLAUSES.items() if said == word]
     if isinstance(query, exp.Select) and keys:
         joins = query.args.get("joins") if keys[0] == "from_" else []
         nodes = [query.args.get(keys[0]), *(joins or [])]
-        recent = [table.meta[RECENT] for table in query.find_all(exp.Table) if RECENT in table.meta]
+        marks = [table.meta for table in query.find_all(exp.Table)]
+        recent = [each[mark] for each in marks for mark in (RECENT, YOUNG) if mark in each]
         said = [f"({age.clause})" for age in recent if keys[0] == "from_"]
-        return " ".join([*(to_sql(node, pretty=False) for node in nodes if node), *said])
+        return " ".join([*(_said(node) for node in nodes if node), *said])
     return plan.identity.parts.get(word, "")

@@ -62,13 +62,14 @@ class NewWatermarks:
         """
         self._read[plan.view.name] = (plan, marker, read)
         streams = plan.decision.engine is Engine.STREAMING
-        waits = plan.final or streams or any(item.recent for item in plan.inputs)
+        waits = plan.final or streams or plan.moves
         return self._of_view(plan.view.name) if waits else None
 
     def _of_view(self, name: str) -> int | None:
         if name not in self._known:
             plan, marker, read = self._read[name]
-            known = [self._of_input(each, marker, relation) for each, relation in read.items()]
+            timed = {item.name for item in plan.inputs if item.timed}
+            known = [self._of_input(each, marker, read[each]) for each in read if each in timed]
             least = [each for each in known if each is not None]
             found = min(least) if known and least == known else None
             streams = plan.decision.engine is Engine.STREAMING

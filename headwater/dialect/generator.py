@@ -39,6 +39,7 @@ class HeadwaterGenerator(RowPatternGenerator):
         },
         exp.Pivot: lambda self, e: self.pivot_sql(e),
         exp.Array: lambda self, e: f"ARRAY[{self.expressions(e, flat=True)}]",
+        syntax.ViewWatermark: lambda self, e: "watermark()",
         syntax.JSONScalar: lambda self, e: (
             f"JSON_EXTRACT_SCALAR({self.sql(e, 'this')}, {self.sql(e, 'path')} ERROR ON ERROR)"
         ),

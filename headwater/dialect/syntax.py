@@ -193,6 +193,13 @@ class WindowTable(exp.Expression):
     }
 
 
+class ViewWatermark(exp.Expression, exp.Func):
+    """``watermark()`` in a view: how far the event times of its inputs have come, at its commit."""
+
+    arg_types = {}
+    _sql_names = ["WATERMARK"]
+
+
 class JSONScalar(exp.Expression, exp.Func):
     """``json_extract_scalar(x, path ERROR ON ERROR)``: it fails on objects, arrays and no JSON."""
 

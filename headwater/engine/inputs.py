@@ -63,6 +63,8 @@ class InputTable:
         corrected: the columns of an input whose rows are corrected, in order; empty for one that
             only gains rows.
         recent: of a table that gains rows which leave again, which of them are read.
+        dated: the columns that compare its rows with the watermark of the view.
+        timed: whether it has a watermark, so that it holds back that of the view.
     """
 
     name: str
@@ -70,7 +72,14 @@ class InputTable:
     source: Source | None
     corrected: tuple[str, ...] = ()
     recent: Age | None = None
+    dated: tuple[Age, ...] = ()
+    timed: bool = True
     _watermarks: dict[int, int | None] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def moves(self) -> bool:
+        """Whether the watermark alone can change its rows."""
+        return self.recent is not None or bool(self.dated)
 
     @property
     def iceberg(self) -> LakeTable:
@@ -205,10 +214,10 @@ def _open(lake: Lake, item: Input, catalog: Catalog) -> InputTable:
         table = lake.external(item.name, {each.name: _declared(each) for each in source.fields})
     else:
         table = lake.readable(item.name)
-    only_gains = item.appends or (item.recent and source)
+    only_gains = item.appends or (item.moves and source and not source.external)
     fields = () if only_gains else (source or catalog.views[item.name]).fields
     names = tuple(each.name for each in fields)
-    return InputTable(item.name, table, source, names, item.recent)
+    return InputTable(item.name, table, source, names, item.recent, item.dated, item.timed)
 
 
 def _declared(field: Field) -> str:
@@ -241,9 +250,17 @@ def ranges(
 
 
 def least_watermark(inputs: Iterable[InputTable], pins: Mapping[str, int]) -> int | None:
-    """Return the least watermark of the inputs at their pinned snapshots, None if one has none."""
+    """Return the least watermark of the inputs at their pinned snapshots.
+
+    Inputs without event times do not hold it back.
+
+    Returns:
+        Microseconds since 1970 UTC, or None while an input with event times has no watermark.
+    """
     known: list[int] = []
     for item in inputs:
+        if not item.timed:
+            continue
         watermark = item.watermark_after(pins[item.name])
         if watermark is None:
             return None
@@ -273,10 +290,16 @@ def register_pinned(
 
 
 def _left(rows: DataFrame, item: InputTable, watermark: int | None) -> DataFrame:
-    """The rows of an input that a watermark leaves in the view."""
-    if item.recent is None:
-        return rows
-    return rows.where(f"{quoted(item.recent.column)} >= {_least(item.recent, watermark)}")
+    """The rows of an input that a watermark leaves in the view, compared with it."""
+    if item.recent is not None:
+        rows = rows.where(_within(item.recent, watermark))
+    for age in item.dated:
+        rows = rows.withColumn(age.flag, F.expr(_within(age, watermark)))
+    return rows
+
+
+def _within(age: Age, watermark: int | None) -> str:
+    return f"{quoted(age.column)} >= {_least(age, watermark)}"
 
 
 def _least(age: Age, watermark: int | None) -> str:
@@ -357,30 +380,52 @@ def register_states(
                 change = stack.enter_context(
                     changed_rows(item.table, span.after, span.upto, item.corrected)
                 )
-            elif item.recent is not None:
+            elif item.moves:
                 rows = item.table.using(session).changes(span.after, span.upto)
                 change = rows.withColumn(SIGN, F.expr("1"))
             else:
                 register_change(session, item, span)
                 continue
-            if item.recent is not None:
-                change = _with_those_that_leave(change, before, item, clock)
-            if name in spans or item.recent is not None:
+            if item.moves:
+                change = _with_those_that_move(change, before, item, clock)
+            if name in spans or item.moves:
                 change = change.persist()
                 stack.callback(change.unpersist)
             change.createOrReplaceTempView(name + CHANGE)
-            both = now.select(*map(quoted, item.corrected or now.columns)).unionAll(
-                change.drop(SIGN)
-            )
+            flags = [age.flag for age in item.dated] if item.corrected else []
+            columns = [*item.corrected, *flags] or now.columns
+            shown = [*map(quoted, columns)]
+            both = now.select(*shown).unionAll(change.select(*shown))
             both.createOrReplaceTempView(name + ANY)
         yield
 
 
-def _with_those_that_leave(
+def _with_those_that_move(
     change: DataFrame, before: DataFrame, item: InputTable, clock: Clock
 ) -> DataFrame:
-    """The change of an input as the watermark now leaves it, and what it leaves behind."""
-    assert item.recent is not None
-    older = f"{quoted(item.recent.column)} < {_least(item.recent, clock.now)}"
-    gone = before.where(older).withColumn(SIGN, F.expr("-1")).select(*map(quoted, change.columns))
-    return _left(change, item, clock.now).unionAll(gone)
+    """The change of an input as the watermark now leaves it, and the rows that it has passed.
+
+    Args:
+        before: what the input held, compared with the watermark then.
+    """
+    change = _left(change, item, clock.now)
+    columns = [*map(quoted, change.columns)]
+    passed = [_passed(age, clock) for age in item.dated]
+    if item.recent is not None:
+        passed.append(f"{quoted(item.recent.column)} < {_least(item.recent, clock.now)}")
+    moved = before.where(" OR ".join(f"({each})" for each in passed))
+    gone = moved.withColumn(SIGN, F.expr("-1")).select(*columns)
+    found = change.unionAll(gone)
+    if not item.dated:
+        return found
+    stays = _left(moved, item, clock.now).withColumn(SIGN, F.expr("1"))
+    return found.unionAll(stays.select(*columns))
+
+
+def _passed(age: Age, clock: Clock) -> str:
+    """The condition that a time is compared otherwise than it was, as a range of times."""
+    if clock.before is None or clock.now is None:
+        return "false" if clock.before == clock.now else "true"
+    ends = sorted((clock.before, clock.now))
+    low, high = (_least(age, each) for each in ends)
+    return f"{quoted(age.column)} >= {low} AND {quoted(age.column)} < {high}"

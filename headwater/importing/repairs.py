@@ -64,15 +64,9 @@ def _divide_doubles(view: ViewDraft) -> None:
 REPAIRS = (
     ViewRepair(
         "filter",
-        "is not the event time of a table in FROM",
+        "watermark() has no value",
         _without_filters,
-        "the filter by the present time is left out, as the column is no event time: all rows stay",
-    ),
-    ViewRepair(
-        "filter",
-        "watermark() bounds how old a row may be",
-        _without_filters,
-        "the filter by the present time is left out, as the column is no event time: all rows stay",
+        "the filter by the present time is left out, as no input has a watermark: all rows stay",
     ),
     ViewRepair(
         "quotient",

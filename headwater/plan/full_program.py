@@ -5,10 +5,10 @@ The SQL is Spark's, over ``<input>``: see :mod:`headwater.plan.program`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from headwater.plan.program import Program
+from headwater.plan.program import NOW, Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,11 @@ class FullProgram(Program):
     sql: str
     recursions: tuple[RecursiveStep, ...] = ()
     recomputes: ClassVar[bool] = True
+
+    def between(self, after: int | None, upto: int | None) -> FullProgram:
+        """Return the query with the watermark of a tick; NULL before the first one."""
+        now = "NULL" if upto is None else f"timestamp_micros({upto})"
+        return replace(self, sql=self.sql.replace(NOW, now))
 
     def texts(self) -> dict[str, str]:
         """Return the queries of the rounds, and that of all rows."""

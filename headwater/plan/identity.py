@@ -22,6 +22,7 @@ from typing import cast
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, Emit, LateRows, View
+from headwater.analyze.time.dated import YOUNG
 from headwater.analyze.time.recent import RECENT, Age
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -255,8 +256,8 @@ class _Text:
         # what names relations is written first
         keys = sorted(node.args, key=lambda key: (key not in ("with_", "from_", "joins"), key))
         said = [(key, self.arg(node, key)) for key in keys]
-        if RECENT in node.meta:  # its condition is no part of the tree any more
-            age: Age = node.meta[RECENT]
+        age: Age | None = node.meta.get(RECENT, node.meta.get(YOUNG))
+        if age is not None:  # its condition is no part of the tree any more
             said.append((RECENT, f"{age.column} {age.length}"))
         return f"{node.key}({', '.join(f'{key}={text}' for key, text in said if text)})"
 

@@ -22,6 +22,7 @@ from headwater.analyze.query_parts import (
     union_branches,
     window_calls,
 )
+from headwater.analyze.time.dated import as_written
 from headwater.analyze.time.versions import AS_OF
 from headwater.dialect.parser import Headwater
 from headwater.dialect.syntax import PatternRows, RecursiveRows, WorkingTable
@@ -94,7 +95,7 @@ def age(length: int) -> str:
 
 def _text(node: exp.Expr) -> str:
     """An expression as a person reads it."""
-    return node.sql(dialect=Headwater)
+    return as_written(node).sql(dialect=Headwater)
 
 
 def _query(
@@ -153,7 +154,8 @@ def _select(
         order = ", ".join(_text(item) for item in select.args["order"].expressions)
         detail = f"{limit.expression.name} by {order}"
         node = Operator("TopN", detail, ChangelogMode.RETRACT, inputs=(node,))
-    columns = ", ".join(item.alias_or_name for item in select.selects)
+    names = [item.alias_or_name for item in select.selects]
+    columns = ", ".join(name for name in names if not name.startswith("__"))  # ours: of a time
     return Operator("Project", columns, mode, key, inputs=(node,))
 
 
@@ -233,8 +235,8 @@ def _scan(relation: RelationShape, late: LateRows) -> Operator:
     if relation.event_time:
         detail += f", watermark {relation.event_time} - {duration(relation.delay)}"
     node = Operator("Scan", detail)
-    if relation.recent is not None:
-        detail = f"{relation.recent.column}: {age(relation.recent.length)}"
+    if relation.within is not None:
+        detail = f"{relation.within.column}: {age(relation.within.length)}"
         node = Operator("RecentFilter", detail, ChangelogMode.RETRACT, inputs=(node,))
     close = relation.event_time
     if window := relation.window:

@@ -26,7 +26,8 @@ from headwater.analyze.definitions import (
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.rules.changelog import ChangelogModes, effective_emit
 from headwater.analyze.rules.keys import stream_key
-from headwater.analyze.time.recent import Age
+from headwater.analyze.time.clock import has_watermark
+from headwater.analyze.time.dated import DATED, is_dated
 from headwater.analyze.time.settling import Settled
 from headwater.errors import HeadwaterError, SqlError, raise_all
 from headwater.plan.bad_rows import Guard, guard_of
@@ -130,8 +131,7 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         for name in view.inputs
     }
     _check_recent(view, shape)
-    recent = shape.recent
-    inputs = tuple(_input(name, mode, catalog, recent.get(name)) for name, mode in modes.items())
+    inputs = tuple(_input(name, mode, catalog, shape) for name, mode in modes.items())
     planned = {name: each.mode for name, each in plans.items()}
     mode = ChangelogModes(catalog, planned).view(view)
     final = closing(view.query, catalog) if emit is Emit.ON_WINDOW_CLOSE else []
@@ -176,7 +176,7 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
             if isinstance(one, Settled) and decision.engine is Engine.INCREMENTAL
         ],
         follows=view.changes if _evolves(view, catalog) else "",
-        find_guard=partial(guard_of, ordered, catalog, allowed),
+        find_guard=partial(_guard, ordered, catalog, allowed),
         build_guarded=lambda guard: write(tolerant(guard.query, sums=not holds_sums)),
         build_whole=(
             partial(_whole, view, catalog, emit, allowed)
@@ -228,32 +228,51 @@ def close_after(plan: ViewPlan, newest: int) -> int:
 
 
 def _check_recent(view: View, shape: Shape) -> None:
-    """Refuse ages that one reading of an input cannot have, and late rows beside them."""
-    for name in shape.recent:
-        if len({each.recent for each in shape.relations if each.name == name}) > 1:
-            raise SqlError(
-                "NOT_YET",
-                f"view {view.name} reads {name} twice, up to different ages",
-                hint="make one of the two a view of its own",
-                span=view.span,
-            )
-    if shape.recent and view.late is not None and not view.late.accept:
+    """Refuse late rows beside ``watermark()``."""
+    if is_dated(view.query) and view.late is not None and not view.late.accept:
         raise SqlError(
             "MISPLACED_CLAUSE",
             f"view {view.name} compares with watermark() and drops late rows",
-            hint="remove LATE ROWS: rows that are too old are not in the view anyway",
+            hint="remove LATE ROWS: how old a row is decides what becomes of it",
             span=view.span,
         )
 
 
-def _input(name: str, mode: ChangelogMode, catalog: Catalog, recent: Age | None) -> Input:
+def _guard(view: View, catalog: Catalog, allowed: timedelta | None) -> Guard | None:
+    """Find the rows on which a view fails: the same rows at every watermark."""
+    guard = guard_of(view, catalog, allowed)
+    if guard is None or not is_dated(view.query):
+        return guard
+    dated = [table.meta.get(DATED, ()) for table in view.query.find_all(exp.Table)]
+    words = {"watermark()", *(age.flag for ages in dated for age in ages)}
+    causes = (text for bad in guard.bad for cause in bad.causes for text in cause)
+    texts = [text.lower() for text in (*guard.combined, *causes)]
+    if any(word in text for word in words for text in texts):
+        raise SqlError(
+            "NOT_YET",
+            f"not supported: an expression of view {view.name} that can fail beside watermark()",
+            hint="compute the expression in a view below, or write TRY(…) around it",
+            span=view.span,
+        )
+    return guard
+
+
+def _input(name: str, mode: ChangelogMode, catalog: Catalog, shape: Shape) -> Input:
     kind = InputKind.VIEW
     if name not in catalog.views:
         kind = InputKind.TABLE if catalog.sources[name].kept else InputKind.SOURCE
     source = catalog.source_of(name)
-    landed = source is not None and source.landed
-    appends = mode is APPEND and recent is None
-    return Input(name, kind, appends, not catalog.is_delta(name), landed, recent)
+    recent, dated = shape.recent.get(name), shape.dated.get(name, ())
+    return Input(
+        name,
+        kind,
+        appends=mode is APPEND and recent is None and not dated,
+        streams=not catalog.is_delta(name),
+        evolves=source is not None and source.landed,
+        recent=recent,
+        dated=dated,
+        timed=has_watermark(name, catalog),
+    )
 
 
 def _printed(view: View, catalog: Catalog) -> str:

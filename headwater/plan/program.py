@@ -221,6 +221,9 @@ class LinearProgram(Program):
 AFTER, UPTO = ":after", ":upto"
 """Stand for the watermarks before and after a tick, in microseconds since 1970 UTC."""
 
+NOW = ":headwater_watermark"
+"""Stands for the watermark of a tick as a timestamp, in the text of whole views."""
+
 BEGINNING = -62_000_000_000_000_000
 """A watermark before all others, in the year 5."""
 

@@ -30,6 +30,7 @@ from headwater.analyze.query_parts import (
 )
 from headwater.analyze.rules.changelog import effective_emit
 from headwater.analyze.time.bounds import time_bounds
+from headwater.analyze.time.dated import DATED, YOUNG
 from headwater.analyze.time.recent import RECENT, Age
 from headwater.dialect import span_of
 from headwater.dialect.syntax import PatternRows, RecursiveRows, WindowTable
@@ -58,6 +59,8 @@ class RelationShape:
         select: the SELECT it stands in.
         columns: names of its columns that the SELECT uses, without the window's.
         recent: the age that its rows may have, by the view's watermark; None for any.
+        young: the same, of a relation that is read up to several ages.
+        dated: the columns that compare its rows with the view's watermark.
     """
 
     name: str
@@ -68,6 +71,18 @@ class RelationShape:
     select: exp.Select
     columns: tuple[str, ...]
     recent: Age | None = None
+    young: Age | None = None
+    dated: tuple[Age, ...] = ()
+
+    @property
+    def within(self) -> Age | None:
+        """The age that its rows may have here."""
+        return self.recent or self.young
+
+    @property
+    def moves(self) -> bool:
+        """Whether the watermark alone can change its rows."""
+        return self.recent is not None or bool(self.dated)
 
     @property
     def event_time(self) -> str | None:
@@ -158,6 +173,11 @@ class Shape:
     def recent(self) -> dict[str, Age]:
         """By name the inputs of which it reads the newest rows only, and which those are."""
         return {each.name: each.recent for each in self.relations if each.recent is not None}
+
+    @property
+    def dated(self) -> dict[str, tuple[Age, ...]]:
+        """By name of an input, the columns that compare its rows with the watermark."""
+        return {each.name: each.dated for each in self.relations if each.dated}
 
     @property
     def shows_event_times(self) -> bool:
@@ -264,6 +284,8 @@ def _relation(
             hint += f", or group by date_trunc('hour', {window.time})"
         raise _not_yet(table, "a window over this subquery", hint)
     alias = table.alias_or_name
+    dated: tuple[Age, ...] = inner.meta.get(DATED, ())
+    used = used - {each.flag for each in dated}
     if window:
         used = used - {"window_start", "window_end"} | {window.time}
     return RelationShape(
@@ -275,6 +297,8 @@ def _relation(
         select,
         tuple(sorted(used)),
         inner.meta.get(RECENT),
+        inner.meta.get(YOUNG),
+        dated,
     )
 
 

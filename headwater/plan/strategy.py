@@ -23,7 +23,7 @@ def decide(facts: Facts) -> Decision:
     forced = facts.view.options.get("engine", "")
     others = []
     for rule in registry.RULES:
-        if (facts.recursive or facts.constant) and rule.engine is not Engine.FULL:
+        if (facts.recursive or facts.constant or facts.clocked) and rule.engine is not Engine.FULL:
             continue
         if (reason := rule.applies(facts)) is None:
             continue
@@ -44,11 +44,17 @@ def _refusal(facts: Facts) -> SqlError:
     name, span = facts.view.name, facts.view.span
     updating = [each for each in facts.inputs if not each.appends]
     if updating and facts.emit is not Emit.CHANGES:
-        how = "rows leave as the watermark moves" if updating[0].recent else "rows are corrected"
+        how = "rows are corrected"
+        if updating[0].moves:
+            how = "rows change as the watermark moves"
+            how = "rows leave as the watermark moves" if updating[0].recent else how
         what = f"view {name} reads {updating[0].name}, whose {how}"
         hint = "write EMIT CHANGES"
         if updating[0].kind is InputKind.VIEW:
             hint += f", or give {updating[0].name} EMIT ON WINDOW CLOSE"
+    elif facts.clocked and facts.emit is not Emit.CHANGES:
+        what = f"view {name} shows watermark() in rows that are final"
+        hint = "write EMIT CHANGES"
     elif not facts.streams and facts.emit is not Emit.CHANGES:
         delta = next(each.name for each in facts.inputs if not each.streams)
         what = f"view {name} closes windows over {delta}, a Delta table"

@@ -12,6 +12,7 @@ from datetime import timedelta
 from functools import cached_property
 
 from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, View
+from headwater.analyze.time.dated import is_dated
 from headwater.analyze.time.settling import Settled
 from headwater.analyze.typing.types import spark_type
 from headwater.plan.bad_rows import Guard
@@ -173,7 +174,7 @@ class ViewPlan:
     @property
     def moves(self) -> bool:
         """Whether the watermark alone can change the view."""
-        return self.program.moves or any(item.recent for item in self.inputs)
+        return self.program.moves or is_dated(self.view.query)
 
     @cached_property
     def columns(self) -> tuple[TableColumn, ...]:

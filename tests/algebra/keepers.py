@@ -17,6 +17,7 @@ from headwater.lake.iceberg.merge import Upsert, same_keys
 from headwater.plan.full_program import FullProgram
 from headwater.plan.program import (
     CURRENT,
+    NOW,
     UNIT,
     UNITS,
     AffectedKeysProgram,
@@ -236,7 +237,8 @@ class Full(Keeper):
     def prepare(self) -> None:
         """Read the inputs."""
         assert isinstance(self.view.program, FullProgram)
-        self.sql = self.world.sql(self.view.program.sql)
+        now = "CAST(getvariable('w') AS TIMESTAMP)"  # the watermark, as a trial of clocks sets it
+        self.sql = self.world.sql(self.view.program.sql.replace(NOW, now))
 
     def bring_up(self) -> None:
         """Write the whole table."""

@@ -29,6 +29,7 @@ from headwater.lake.protocol.marker import Marker
 from headwater.plan.sql.at_rest import at_rest
 from headwater.runtime.session import session_for_thread
 from tests.fuzz.closing import closing_query
+from tests.fuzz.dated import dated_query
 from tests.fuzz.recent import corrected_query, recent_query
 from tests.fuzz.run import SETTINGS, vary
 from tests.fuzz.schemas import spark_type
@@ -160,7 +161,8 @@ def run_batch(spark: SparkSession, numbers: Sequence[int], seed: int) -> Result:
     queries, refused = dict[str, StreamingQuery](), 0
     for number in numbers:
         rnd = Random(f"{seed}-{number}")
-        draw = (corrected_query, closing_query, recent_query, closing_query)[number % 4]
+        draws = (corrected_query, closing_query, recent_query, closing_query, dated_query)
+        draw = draws[number % len(draws)]
         query = draw(rnd, logs)
         try:
             planned("".join([*(log.definition for log in logs), query.definition("v")]))

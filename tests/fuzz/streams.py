@@ -148,7 +148,7 @@ class StreamingQuery:
             watermark of the commit.
         clauses: what stands before AS.
         emit: what stands behind the SELECT.
-        engine: what keeps it.
+        engine: what keeps it; empty to let the planner decide.
         views: the statements of the views that it reads.
     """
 
@@ -167,8 +167,8 @@ class StreamingQuery:
         Args:
             name: of the view.
         """
-        options = f"WITH (engine = '{self.engine}')"
-        view = f"CREATE STREAMING VIEW {name}{self.clauses} {options} AS {self.select}{self.emit}"
+        options = f" WITH (engine = '{self.engine}')" if self.engine else ""
+        view = f"CREATE STREAMING VIEW {name}{self.clauses}{options} AS {self.select}{self.emit}"
         return f"{self.views}{view};\n"
 
 

@@ -31,6 +31,7 @@ from tests.support.author_text import (
     give,
     open_oracle,
     relations,
+    set_watermark,
 )
 from tests.support.bags import Bag
 
@@ -84,6 +85,7 @@ def _answer(case: Case, written: AuthorView) -> Answer:
     if any(each.marker.counts.get(word) for each in case.table.commits() for word in _LEFT_OUT):
         return _FAILED
     with open_oracle() as duck:
+        set_watermark(duck, case.commit.marker.watermark)
         case.table.create_view(duck, "@table", case.read_at, names)
         for name, (table, position) in case.inputs.items():
             table.create_view(duck, f"{name}@cut", position, [*table.columns()])

@@ -204,6 +204,18 @@ def open_oracle() -> duckdb.DuckDBPyConnection:
     return duck
 
 
+def set_watermark(duck: duckdb.DuckDBPyConnection, micros: int | None) -> None:
+    """Let ``watermark()`` in authors' texts be that of a commit.
+
+    Args:
+        duck: as :func:`open_oracle` opened it.
+        micros: since 1970 UTC.
+    """
+    now = "CAST(NULL AS TIMESTAMPTZ)" if micros is None else f"make_timestamptz({micros})"
+    for schema in (_GIVEN, _SHUFFLED):
+        duck.execute(f"CREATE OR REPLACE MACRO {schema}.watermark() AS {now}")
+
+
 def give(duck: duckdb.DuckDBPyConnection, name: str, rows: str) -> None:
     """Make a table that author's texts read.
 

@@ -45,7 +45,7 @@ from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.portable.collecting_aggregates import settle
 from headwater.analyze.portable.frames import settle_frames
-from headwater.analyze.time.recent import mark_recent
+from headwater.analyze.time.recent import mark_joined, mark_recent
 from headwater.analyze.typing.common_type import expect_boolean
 from headwater.analyze.typing.infer import infer
 from headwater.analyze.typing.window_functions import anchor_windows
@@ -194,7 +194,9 @@ def _subqueries(binding: SelectBinding) -> None:
 
 
 def _recent(binding: SelectBinding) -> None:
-    mark_recent(binding.select, binding.binder.catalog, binding.report)
+    mark_recent(binding.select, binding.binder.catalog)
+    for join in binding.select.args.get("joins") or []:
+        mark_joined(join, binding.binder.catalog)
 
 
 def _merge(binding: SelectBinding) -> None:

@@ -37,9 +37,10 @@ from headwater.analyze.shapes.semi_joins import without_semi_joins
 from headwater.analyze.shapes.tuples import without_tuples
 from headwater.analyze.shapes.unpivots import without_unpivots
 from headwater.analyze.shapes.zones import without_zones
+from headwater.analyze.time.clock import has_clock, reads_clock, with_clock
+from headwater.analyze.time.dated import date_comparisons
 from headwater.analyze.time.event_time import interval
 from headwater.analyze.time.passed_on import passed_on
-from headwater.analyze.time.recent import reads_clock
 from headwater.analyze.time.versions import is_as_of
 from headwater.dialect import syntax, to_sql
 
@@ -90,7 +91,10 @@ def bind_view(
     late, on_error = _late_rows(statement, report), _on_error(statement)
     emit = Emit(statement.args["emit"]) if statement.args.get("emit") else None
     drops = late is not None and not late.accept
-    needs_time = emit is Emit.ON_WINDOW_CLOSE or drops or reads_clock(query)
+    clocked, report.clock = reads_clock(query), has_clock(query, catalog)
+    needs_time = emit is Emit.ON_WINDOW_CLOSE or drops or clocked
+    if clocked:
+        with_clock(query, catalog, report)
 
     def below(read: View) -> exp.Query | None:
         return passed_on(read, catalog, on_error) if needs_time else None
@@ -99,6 +103,7 @@ def bind_view(
     fields = binder.bind(query)
     if report.errors or binder.tainted:
         return None
+    date_comparisons(query, catalog)
     fields = name_columns(statement, query, fields, report)
     refuse_repeated(query, report)
     if report.errors:

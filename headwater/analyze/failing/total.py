@@ -11,7 +11,13 @@ from sqlglot import exp
 
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.analyze.typing.functions.others import JSON_FAULT
-from headwater.dialect.syntax import PatternRows, RecursiveRows, WindowTable, WorkingTable
+from headwater.dialect.syntax import (
+    PatternRows,
+    RecursiveRows,
+    ViewWatermark,
+    WindowTable,
+    WorkingTable,
+)
 
 _QUERIES = (
     *(exp.Select, exp.Union, exp.Except, exp.Intersect, exp.Subquery, exp.From, exp.Join),
@@ -33,6 +39,7 @@ _QUERIES = (
 )
 _LEAVES = (
     exp.HexString,
+    ViewWatermark,
     *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Star, exp.Interval),
     *(exp.Var, exp.DataType, exp.DataTypeParam, exp.ColumnDef),
     *(exp.JSONPath, exp.JSONPathRoot, exp.JSONPathKey, exp.JSONPathSubscript),

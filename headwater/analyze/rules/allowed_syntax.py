@@ -24,6 +24,7 @@ from headwater.dialect.syntax import (
     JSONText,
     PatternRows,
     RecursiveRows,
+    ViewWatermark,
     WindowTable,
     WorkingTable,
 )
@@ -113,6 +114,7 @@ _ARGUMENTS: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.Count: frozenset(("this", "big_int")),
     **dict.fromkeys((exp.DateDiff, exp.DateAdd), frozenset(("this", "expression", "unit"))),
     exp.GroupConcat: frozenset(("this", "separator")),
+    ViewWatermark: frozenset(),
     JSONScalar: frozenset(("this", "path")),
     JSONText: frozenset(("this", "no_rows", "strict")),
     exp.Greatest: frozenset(("this", "expressions", "ignore_nulls")),

@@ -31,7 +31,7 @@ from headwater.analyze.time.finality import Finality, relation_times
 from headwater.analyze.time.joins import JoinTimes, join_times
 from headwater.analyze.time.settling import Unsettled
 from headwater.analyze.typing import types as t
-from headwater.dialect import syntax
+from headwater.dialect import syntax, to_sql
 from headwater.dialect.vocabulary import is_unnamed
 from headwater.errors.nearest import did_you_mean
 
@@ -47,7 +47,11 @@ def storable_columns(checked: Checked) -> None:
             hint = "give it a type: CAST(NULL AS VARCHAR)"
             checked.report.add("UNSUPPORTED_TYPE", f'column "{field.name}" has no type', at, hint)
         elif field.type.this is t.Type.INTERVAL:
-            hint = "use date_diff('second', a, b), or extract(epoch FROM x) of other dialects"
+            between = at.unalias().unnest()
+            ends = "a, b"
+            if isinstance(between, exp.Sub):
+                ends = ", ".join(to_sql(each) for each in (between.expression, between.this))
+            hint = f"use date_diff('second', {ends}), or extract(epoch FROM x) of other dialects"
             message = f'column "{field.name}" is an interval, which tables do not hold'
             checked.report.add("UNSUPPORTED_TYPE", message, at, hint)
 

@@ -26,9 +26,16 @@ from headwater.analyze.query_parts import (
     window_calls,
 )
 from headwater.analyze.rules.keys import missing_keys
+from headwater.analyze.time.dated import DATED
 from headwater.analyze.time.joins import join_times
 from headwater.analyze.time.recent import RECENT
-from headwater.dialect.syntax import PatternRows, RecursiveRows, WindowTable, WorkingTable
+from headwater.dialect.syntax import (
+    PatternRows,
+    RecursiveRows,
+    ViewWatermark,
+    WindowTable,
+    WorkingTable,
+)
 
 APPEND, UPSERT, RETRACT = ChangelogMode.APPEND, ChangelogMode.UPSERT, ChangelogMode.RETRACT
 
@@ -77,7 +84,7 @@ class ChangelogModes:
     def _view(self, view: View) -> ChangelogMode:
         if view.options.get("engine") == "full" or view.changes:
             return UPSERT
-        if view.inputs and has_constants(view.query):
+        if (view.inputs and has_constants(view.query)) or view.query.find(ViewWatermark):
             return RETRACT  # computed anew
         emit = effective_emit(view, self.catalog)
         if emit is Emit.ON_WINDOW_CLOSE and {self.named(name) for name in view.inputs} <= {APPEND}:
@@ -121,4 +128,6 @@ class ChangelogModes:
             return APPEND
         if isinstance(relation.this, WindowTable):
             return self._relation(relation.this.this, emit)
-        return RETRACT if RECENT in relation.meta else self.named(relation.name)
+        if RECENT in relation.meta or DATED in relation.meta:
+            return RETRACT
+        return self.named(relation.name)

@@ -56,9 +56,10 @@ HAZARDS: tuple[Hazard, ...] = (
         *("statement_timestamp", "clock_timestamp", "timeofday", "age", "mz_now"),
     ),
     _refused(
-        "outside WHERE it changes from one commit to the next",
-        "write WHERE ts > watermark() - INTERVAL '24' HOUR",
+        "only a view has a watermark of its own",
+        "compare in the SELECT of a view: WHERE ts > watermark() - INTERVAL '24' HOUR",
         "watermark",
+        condition="MISPLACED_CLAUSE",
     ),
     _refused(
         "it depends on how files are read, not on the rows",
@@ -150,7 +151,8 @@ HAZARDS: tuple[Hazard, ...] = (
     Hazard(("lateness",), "anchored", "_watermark is stamped on the row when it is landed"),
     Hazard(("arrival",), "anchored", "read once for an epoch, before its commit"),
     Hazard(("datagen",), "anchored", "a value is a function of seed, column and row number"),
-    Hazard(("cut of the inputs",), "anchored", "the commit marker records it"),
+    Hazard(("cut of the inputs", "watermark() in a view"), "anchored",
+           "the commit marker records it"),
     Hazard(("partitions and batches",), "anchored",
            "every other function and aggregate is the same in any order of rows; tests hold it"),
 )  # fmt: skip

@@ -104,8 +104,14 @@ def _inequalities(condition: exp.Expr | None) -> Iterator[tuple[exp.Expr, exp.Ex
 
 def _shifted(node: exp.Expr) -> tuple[Name, timedelta] | None:
     """Return ``column ± constant intervals`` as (column, shift)."""
+    node, shift = shifted(node)
+    return ((node.table, node.name), shift) if isinstance(node, exp.Column) else None
+
+
+def shifted(node: exp.Expr) -> tuple[exp.Expr, timedelta]:
+    """Return ``value ± constant intervals`` as (value, shift)."""
     shift = timedelta(0)
-    while not isinstance(node, exp.Column):
+    while True:
         if isinstance(node, exp.Paren):
             node = node.this
         elif (
@@ -117,5 +123,4 @@ def _shifted(node: exp.Expr) -> tuple[Name, timedelta] | None:
             shift += span
             node = node.expression
         else:
-            return None
-    return (node.table, node.name), shift
+            return node, shift

@@ -12,7 +12,9 @@ from sqlglot import exp
 from headwater.analyze.bind.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog, Emit, OnError, View
 from headwater.analyze.query_parts import is_stateful, relations, selects, unlike_union_all
+from headwater.analyze.time.dated import DATED
 from headwater.analyze.time.event_time import source_watermark
+from headwater.dialect.syntax import ViewWatermark
 
 
 def passed_on(view: View, catalog: Catalog, on_error: OnError) -> exp.Query | None:
@@ -25,6 +27,9 @@ def passed_on(view: View, catalog: Catalog, on_error: OnError) -> exp.Query | No
     late = view.late is not None and not view.late.accept
     if not alone or late or view.changes or view.options.get("engine"):
         return None
+    dated = any(DATED in each.meta for each in view.query.find_all(exp.Table))
+    if dated or view.query.find(ViewWatermark):
+        return None  # its watermark is its own
     if view.emit is Emit.ON_WINDOW_CLOSE or view.on_error is not on_error:
         return None
     query = view.query.copy()

@@ -2,17 +2,20 @@
 
 In: a SELECT whose columns are resolved. Out: the same without such conditions; the tables in FROM
 hold them as marks (:data:`RECENT`). A marked table gains rows and also loses them, when the
-watermark moves on: whatever reads it corrects its rows.
+watermark moves on: whatever reads it corrects its rows. What else is compared with ``watermark()``
+stays: :mod:`headwater.analyze.time.dated` reads it when the whole query is bound.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from sqlglot import exp
 
+from headwater.analyze.bind.join_conditions import conjunction
 from headwater.analyze.definitions import Catalog, Column
-from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import (
     column_shown,
     conjuncts,
@@ -23,21 +26,20 @@ from headwater.analyze.query_parts import (
 from headwater.analyze.time.bounds import differences
 from headwater.analyze.time.event_time import MICROSECOND
 from headwater.analyze.time.sessions import SESSION
-from headwater.dialect.syntax import WindowTable
+from headwater.dialect.syntax import ViewWatermark, WindowTable
 
 RECENT = "recent"
 """Mark of a table in FROM: the :class:`Age` that its rows may have."""
 
 _CLOCK = "watermark"
-_EXAMPLE = "write WHERE ts > watermark() - INTERVAL '24' HOUR, with microseconds to weeks"
 
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """How far behind the view's watermark an event time may be.
+    """How far behind the view's watermark a time may be.
 
     Attributes:
-        column: the event time.
+        column: the time.
         length: microseconds.
         type: of the column.
     """
@@ -53,59 +55,71 @@ class Age:
         seconds = f"{(self.length + strict) / 10**6:.6f}".rstrip("0").rstrip(".")
         return f"{self.column} {'>' if strict else '>='} watermark() - INTERVAL '{seconds}' SECOND"
 
+    @property
+    def flag(self) -> str:
+        """The name of a column that says whether a row is so young."""
+        sign = "minus_" if self.length < 0 else ""
+        return f"__{self.column}_within_{sign}{abs(self.length)}"
 
-def reads_clock(node: exp.Expr) -> bool:
-    """Return whether ``watermark()`` is called anywhere below a node."""
-    return any(map(_is_clock, node.find_all(exp.Anonymous)))
 
-
-def mark_recent(select: exp.Select, catalog: Catalog, report: Diagnostics) -> None:
-    """Turn the conditions of a WHERE that compare with ``watermark()`` into marks, in place.
+def mark_recent(select: exp.Select, catalog: Catalog) -> None:
+    """Turn the conditions of a WHERE that bound how old a row may be into marks, in place.
 
     Args:
         select: bound up to its columns; subqueries in FROM are bound wholly.
     """
     where = select.args.get("where")
     terms = conjuncts(where.this if where else None)
-    clocked = [term for term in terms if reads_clock(term) and not term.find(exp.Query)]
-    for term in clocked:
-        _mark(select, term, catalog, report)
-    if clocked:
-        rest = [term for term in terms if term not in clocked]
+    rest = [each for each in terms if not _mark(each, partial(item_named, select), catalog)]
+    if len(rest) < len(terms):
         select.set("where", exp.Where(this=exp.and_(*rest, copy=False)) if rest else None)
 
 
-def _mark(select: exp.Select, term: exp.Expr, catalog: Catalog, report: Diagnostics) -> None:
+def mark_joined(join: exp.Join, catalog: Catalog) -> None:
+    """Do the same with the conditions of ON about the table that is joined, in place.
+
+    Args:
+        join: bound.
+    """
+    table = join.this
+    if join.side not in ("", "LEFT") or not isinstance(table, exp.Table):
+        return
+
+    def named(alias: str) -> exp.Expr | None:
+        return table if alias == table.alias_or_name else None
+
+    terms = conjuncts(join.args.get("on"))
+    rest = [each for each in terms if not _mark(each, named, catalog)]
+    if len(rest) < len(terms):
+        join.set("on", conjunction(rest or [exp.true()]))
+
+
+def _mark(term: exp.Expr, item_of: Callable[[str], exp.Expr | None], catalog: Catalog) -> bool:
+    """Return whether a condition bounds how old a row may be, once its tables have the mark."""
+    if not term.find(ViewWatermark) or term.find(exp.Query):
+        return False
     clock = exp.column(_CLOCK, table=_CLOCK)
-    compared = term.transform(lambda node: clock.copy() if _is_clock(node) else node)
+    compared = term.copy()
+    for call in list(compared.find_all(ViewWatermark)):
+        call.replace(clock.copy())
     found = list(differences(compared))
     if len(found) != 1 or found[0][0] != (_CLOCK, _CLOCK):
-        message = "watermark() bounds how old a row may be, and nothing else"
-        report.add("MISPLACED_CLAUSE", message, term, _EXAMPLE)
-        return
+        return False
     _, (alias, name), least = found[0]
-    tables = _tables(select, alias, name, catalog)
-    if tables is None:
-        message = f'"{name}" is not the event time of a table in FROM'
-        hint = "compare the column that WATERMARK FOR names, in the SELECT that reads the table"
-        report.add("MISPLACED_CLAUSE", message, term, hint)
+    tables = _tables(item_of(alias), name, catalog)
     for table, time in tables or ():
         age = Age(time.name, -(least // MICROSECOND), time.type)
         known: Age = table.meta.get(RECENT, age)
         table.meta[RECENT] = min(known, age, key=lambda each: each.length)
-
-
-def _is_clock(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Anonymous) and node.name.lower() == _CLOCK
+    return tables is not None
 
 
 Timed = tuple[exp.Expr, Column]
 """A table in FROM and its event time."""
 
 
-def _tables(select: exp.Select, alias: str, name: str, catalog: Catalog) -> list[Timed] | None:
+def _tables(item: exp.Expr | None, name: str, catalog: Catalog) -> list[Timed] | None:
     """The tables whose event time a column is; None where a bound would not reach them."""
-    item = item_named(select, alias)
     if isinstance(item, exp.Table):
         inner = item.this.this if isinstance(item.this, WindowTable) else item
         time = _event_time(inner, catalog)
@@ -115,7 +129,7 @@ def _tables(select: exp.Select, alias: str, name: str, catalog: Catalog) -> list
     found: list[Timed] = []
     for branch in union_branches(item.this):
         column = column_shown(branch, name)
-        tables = column and _tables(branch, column.table, column.name, catalog)
+        tables = column and _tables(item_named(branch, column.table), column.name, catalog)
         if not tables:
             return None
         found += tables

@@ -16,7 +16,7 @@ from headwater.analyze.portable.decimals.averages import check_average
 from headwater.analyze.query_parts import aggregates, is_over
 from headwater.analyze.rules.determinism import CLOCK, REFUSED
 from headwater.analyze.rules.literals import CHECKS
-from headwater.analyze.time.clock_hints import rewritten_condition
+from headwater.analyze.time import clock_hints
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, clash, coerce, merge, type_of
@@ -246,8 +246,9 @@ def _refuse_function(func: exp.Func, report: Diagnostics) -> exp.DataType:
     if hazard and _is_ordered(func):
         report.not_yet(f"{name} with ORDER BY", func, hazard.hint)
     elif hazard:
-        written = rewritten_condition(func) if hazard is CLOCK else ""
-        hint = f"write WHERE {written}" if written else hazard.hint
+        hint = hazard.hint
+        if hazard is CLOCK and report.clock is not None:
+            hint = clock_hints.hint(func, name, clock=report.clock)
         shown = report.word(func) or name
         report.add(hazard.condition, f"{shown} is refused: {hazard.reason}", func, hint)
     else:

@@ -42,7 +42,7 @@ from headwater.analyze.typing.window_functions import (
     window_call,
 )
 from headwater.analyze.typing.zones import at_time_zone
-from headwater.dialect.syntax import DIALECT
+from headwater.dialect.syntax import DIALECT, ViewWatermark
 from headwater.errors.nearest import did_you_mean
 
 Rule = Callable[[exp.Expr, Diagnostics], exp.DataType]
@@ -57,6 +57,7 @@ _SILENT = (
     *(exp.Identifier, exp.DataType, exp.DataTypeParam, exp.Var, exp.JSONPath, exp.JSONPathPart),
     *(exp.WindowSpec, exp.OverflowTruncateBehavior),
 )
+_KNOWN = (exp.Column, ViewWatermark)
 _EQUALITIES = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
 _HELD = (t.Type.ARRAY, t.Type.STRUCT)
 _OF_DISTINCT: tuple[type[exp.Expr], ...] = (exp.Count, exp.Sum, exp.Avg, *LISTS)
@@ -77,7 +78,7 @@ def infer(expression: exp.Expr, report: Diagnostics) -> exp.DataType:
         )
     )
     for node in reversed(nodes):
-        if isinstance(node, _SILENT) or (isinstance(node, exp.Column) and node.type):
+        if isinstance(node, _SILENT) or (isinstance(node, _KNOWN) and node.type):
             continue
         node.type = _rule(node)(node, report)
     check_values(nodes, report)

@@ -267,7 +267,7 @@ class IncrementalView:
 
     def _clock_begins(self, watermark: int | None) -> bool:
         """Return whether rows that were read before count now: without a watermark none did."""
-        asks = any(item.recent is not None for item in self._inputs.values())
+        asks = self.plan.moves and not self.plan.program.moves
         begins = self._last is not None and self._last.watermark is None and watermark is not None
         return asks and begins
 

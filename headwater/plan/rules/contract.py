@@ -18,7 +18,7 @@ from headwater.analyze.query_parts import has_constants, is_distinct
 from headwater.analyze.rules.keys import missing_keys
 from headwater.analyze.time.recent import Age
 from headwater.analyze.time.settling import Settled, Unsettled
-from headwater.dialect.syntax import RecursiveRows
+from headwater.dialect.syntax import RecursiveRows, ViewWatermark
 from headwater.plan.program import Program
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.folds import APPROXIMATE
@@ -51,6 +51,8 @@ class Input:
         streams: whether Spark can read it as a stream: not a Delta table.
         evolves: whether its columns can change: it is landed, or made of changes that are.
         recent: of an input whose rows leave again, which of them are read.
+        dated: the columns that compare its rows with the view's watermark.
+        timed: whether it has a watermark, so that it holds back that of the view.
     """
 
     name: str
@@ -59,6 +61,13 @@ class Input:
     streams: bool = True
     evolves: bool = False
     recent: Age | None = None
+    dated: tuple[Age, ...] = ()
+    timed: bool = True
+
+    @property
+    def moves(self) -> bool:
+        """Whether the watermark alone can change its rows."""
+        return self.recent is not None or bool(self.dated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +99,11 @@ class Facts:
     def recursive(self) -> bool:
         """Whether rows depend on others by any number of steps, so that no change is local."""
         return self.view.query.find(RecursiveRows) is not None
+
+    @property
+    def clocked(self) -> bool:
+        """Whether rows show the watermark itself, or what it is compared with cannot be dated."""
+        return self.view.query.find(ViewWatermark) is not None
 
     @property
     def constant(self) -> bool:

@@ -84,7 +84,7 @@ class ExactChange:
     def appends(self, relation: RelationShape) -> bool:
         """Return whether an input only gains rows."""
         mode = self._modes.named(relation.name)
-        return relation.recent is None and mode is ChangelogMode.APPEND
+        return not relation.moves and mode is ChangelogMode.APPEND
 
     def appended(self, node: exp.Expr) -> bool:
         """Return whether everything that is read somewhere only gains rows.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from headwater.plan.rules import (
     affected_keys,
     append,
+    clock,
     closed_time,
     constant_rows,
     fold,
@@ -21,6 +22,7 @@ RULES: tuple[Rule, ...] = (
     full.RULE,
     recursion.RULE,
     constant_rows.RULE,
+    clock.RULE,
     append.LINEAR,
     closed_time.RULE,
     streaming.LINEAR,

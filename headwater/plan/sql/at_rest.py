@@ -19,10 +19,11 @@ from headwater.analyze.definitions import Catalog, OnError
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.portable.trino import in_micros
 from headwater.analyze.query_parts import union_branches
+from headwater.analyze.time.recent import Age
 from headwater.analyze.time.settling import Settled, Unsettled
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import elements
-from headwater.dialect.syntax import PatternRows
+from headwater.dialect.syntax import PatternRows, ViewWatermark
 from headwater.errors import ConfigError, SqlError
 from headwater.plan.closing import closing, dated
 from headwater.plan.program import PatternStep
@@ -158,16 +159,20 @@ def rendered(
     named = relation or (lambda name: name)
 
     def read(item: RelationShape) -> exp.Expr:
-        recent = _recent(item, watermark, final=final)
+        name = _dated(item, named(item.name), dialect, watermark, final=final)
         if dialect == "spark":
-            return batch_read(item, named(item.name), plan.lateness, recent)
-        return _read(item, plan, dialect, named(item.name), recent)
+            recent = _within(item.recent, watermark, final=final)
+            return batch_read(item, name, plan.lateness, recent)
+        recent = _within(item.within, watermark, final=final)
+        return _read(item, plan, dialect, name, recent)
 
     written = plan.view.query
     if plan.view.on_error != OnError.FAIL:
         written = tolerant(plan.guard.query if plan.guard else written)
     own = portable(written, dialect)
     query = render(own, catalog, read)
+    for clock in list(query.find_all(ViewWatermark)):
+        clock.replace(_ago(0, type_of(clock), watermark, final=final))
     closes = plan.final and plan.decision.engine is Engine.INCREMENTAL
     if final and not closes:
         _only_final(query, plan, catalog, watermark)
@@ -196,18 +201,35 @@ def _comparison(item: exp.Expr, kind: exp.DataType) -> str:
     return "floats" if listed else "exact"
 
 
-def _recent(item: RelationShape, watermark: int | None, *, final: bool) -> exp.Expr | None:
-    """The condition that the watermark has not left a row behind, of an input that has one."""
-    if item.recent is None:
+def _within(age: Age | None, watermark: int | None, *, final: bool) -> exp.Expr | None:
+    """The condition that the watermark has not left a row behind; None for rows of any age."""
+    if age is None:
         return None
-    age = item.recent
-    least: exp.Expr = exp.null()
-    if watermark is not None:
-        least = timestamp(watermark - age.length, age.type)
-    elif not final:
-        length = spark_expression(interval(age.length * MICROSECOND))
-        least = exp.Sub(this=exp.Placeholder(this="watermark"), expression=length)
+    least = _ago(age.length, age.type, watermark, final=final)
     return exp.GTE(this=exp.column(age.column), expression=least)
+
+
+def _ago(length: int, kind: exp.DataType, watermark: int | None, *, final: bool) -> exp.Expr:
+    """The watermark less some microseconds; NULL before the first one."""
+    if watermark is not None:
+        return timestamp(watermark - length, kind)
+    if final:
+        return exp.cast(exp.null(), kind.copy())
+    clock = exp.Placeholder(this="watermark")
+    if not length:
+        return clock
+    return exp.Sub(this=clock, expression=spark_expression(interval(length * MICROSECOND)))
+
+
+def _dated(
+    item: RelationShape, name: str, dialect: str, watermark: int | None, *, final: bool
+) -> str:
+    """What an input is read from, with the columns that compare its rows with the watermark."""
+    if not item.dated:
+        return name
+    conditions = [(_within(age, watermark, final=final), age.flag) for age in item.dated]
+    columns = [exp.alias_(each, flag).sql(dialect=dialect) for each, flag in conditions if each]
+    return f"(SELECT *, {', '.join(columns)} FROM {name}) AS dated"
 
 
 def _read(
@@ -221,7 +243,7 @@ def _read(
     if item.window is None:
         terms = where(*cut, *late)
         query = parse_one(f"SELECT * FROM {name}{terms}", dialect=dialect)
-        return query if terms else query.args["from_"].this
+        return query if terms or item.dated else query.args["from_"].this
     rows = f"(SELECT * FROM {name}{where(*cut)}) AS recent" if cut else name
     windows = assign(dialect, item.window, rows)
     return parse_one(f"SELECT * FROM ({windows}) AS windows{where(*late)}", dialect=dialect)

@@ -289,7 +289,7 @@ def batch_read(
     """Return a relation of a Spark batch query: windows as columns, too late rows left out.
 
     Args:
-        name: the table or temporary view it is read from.
+        name: the table or temporary view it is read from, or a query in brackets.
         allowed: allowed lateness, or None if every row counts.
         within: a condition on the rows that are read at all, by its own columns.
     """
@@ -298,9 +298,12 @@ def batch_read(
         close = "window_end" if relation.window else relation.event_time
         term = in_time(close, allowed, ends=relation.window is not None)
     cut = within.sql(dialect="spark") if within is not None else ""
+    if relation.young is not None:
+        cut = " AND ".join(filter(None, (cut, relation.young.flag)))
     if relation.window is None:
         terms = where(cut, term)
-        return spark(f"SELECT * FROM {name}{terms}") if terms else exp.to_table(name)
+        plain = not terms and not name.startswith("(")
+        return exp.to_table(name) if plain else spark(f"SELECT * FROM {name}{terms}")
     rows = f"(SELECT * FROM {name}{where(cut)})" if cut else name
     assigned = assign("spark", relation.window, rows)
     return spark(f"SELECT * FROM ({assigned}){where(term)}" if term else assigned)

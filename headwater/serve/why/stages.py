@@ -13,6 +13,7 @@ from itertools import chain
 from sqlglot import exp
 
 from headwater.analyze.definitions import WATERMARK_COLUMN
+from headwater.analyze.time.dated import as_written
 from headwater.plan.sql.render import READ
 from headwater.serve.why.conditions import NULL
 from headwater.serve.why.traced import aggregates, is_grouped, names_of, subqueries, where_of
@@ -287,4 +288,4 @@ def _name(item: exp.Expr) -> str:
 
 
 def _text(node: exp.Expr) -> str:
-    return str(node.sql("duckdb"))
+    return str(as_written(node).sql("duckdb"))

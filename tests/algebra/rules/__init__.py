@@ -36,6 +36,8 @@ RULES: dict[str, Rule] = {
         full.CONSTANT,
         late.RULE,
         recent.RULE,
+        recent.DATED,
+        recent.CLOCK,
         bad_rows.RULE,
         views.RULE,
     )
