@@ -42,7 +42,8 @@ def test_no_row_is_left_over() -> None:
 
 
 def test_readme_asks_for_views_that_a_new_project_has() -> None:
-    section = (ROOT / "README.md").read_text().split("## Quickstart", 1)[1].split("```", 2)[1]
+    section = (ROOT / "README.md").read_text().split("## Quickstart", 1)[1]
+    section = section.split("\n## ", 1)[0]
     asked = set(re.findall(r"FROM (\w+)", section))
     template = (ROOT / "headwater" / "cli" / "template" / "views.sql").read_text()
     assert asked
