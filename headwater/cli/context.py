@@ -17,6 +17,7 @@ import click
 
 from headwater.cli.output import FORMATS, Output, TableOutput
 from headwater.errors import ConfigError
+from headwater.errors.steps import step
 
 if TYPE_CHECKING:
     from headwater.plan.view_plan import ViewPlan
@@ -38,6 +39,10 @@ class Context:
     directory: Path | None = None
     output: Output = field(default_factory=TableOutput)
     debug: bool = False
+
+    def step(self, text: str, minor: bool) -> None:
+        """Show what the command begins to do (:mod:`headwater.errors.steps`)."""
+        self.output.step(text, minor)
 
     def root(self, near: Path | None = None) -> Path:
         """Return the folder of the project.
@@ -68,6 +73,7 @@ class Context:
         """
         from headwater.project import load_project
 
+        step("reading the SQL files", minor=True)
         return load_project(self.root())
 
     def survey(self, paths: Sequence[Path] = ()) -> tuple[Project, dict[str, ViewPlan]]:
@@ -82,6 +88,7 @@ class Context:
         from headwater.errors import ErrorGroup
         from headwater.plan.planner import read_sound
 
+        step("reading the SQL files", minor=True)
         project, plans = read_sound(self.root(paths[0] if paths else None), paths)
         if paths:
             project = _only(project, paths)

@@ -40,8 +40,10 @@ from headwater.cli.commands.versions import rollback, versions
 from headwater.cli.commands.views.pause import pause, resume
 from headwater.cli.commands.why import why
 from headwater.cli.context import Context, global_options
+from headwater.cli.warnings import show_warnings
 from headwater.errors import EXIT_BAD_INPUT, EXIT_SERVICE, ConfigError, HeadwaterError, ServiceError
 from headwater.errors.plain import is_bug, plain
+from headwater.errors.steps import told
 from headwater.redact import clean_streams
 
 EXIT_INTERRUPTED = 130
@@ -94,13 +96,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _main(arguments: Sequence[str] | None) -> int:
     context = Context()
+    show_warnings(context)
     try:
-        result = cli.main(
-            args=list(arguments) if arguments is not None else None,
-            prog_name="headwater",
-            standalone_mode=False,
-            obj=context,
-        )
+        with told(context.step):
+            result = cli.main(
+                args=list(arguments) if arguments is not None else None,
+                prog_name="headwater",
+                standalone_mode=False,
+                obj=context,
+            )
+        context.output.end_step()
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except HeadwaterError as error:
@@ -111,6 +116,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     except click.UsageError as error:
         return _report(context, _usage(error))
     except (KeyboardInterrupt, click.Abort):
+        context.output.end_step()
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader of our output went away (``headwater sql … | head``): nobody is left to tell.
@@ -125,6 +131,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 
 def _report(context: Context, error: HeadwaterError) -> int:
+    context.output.end_step()
     if context.debug:
         traceback.print_exc(file=context.output.err)
     context.output.error(error)

@@ -8,13 +8,16 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TextIO
+
+from headwater.errors.steps import told
+from headwater.errors.words import about, count, duration, moment
 
 if TYPE_CHECKING:
     from headwater.cli.output import Output
+    from headwater.errors import HeadwaterError
     from headwater.runtime.events import (
         EpochLanded,
         Event,
@@ -29,6 +32,14 @@ if TYPE_CHECKING:
 
 LINE_EVERY = 2.0
 """Seconds between two plain lines about the same table or view."""
+_STEP = "starting"
+"""The line of what a run does before anything is landed or committed."""
+
+
+def _later(seconds: float, then: Callable[[], None]) -> None:
+    timer = threading.Timer(seconds, then)
+    timer.daemon = True
+    timer.start()
 
 
 @contextmanager
@@ -37,15 +48,25 @@ def shown_progress(output: Output) -> Iterator[Display]:
     if not output.for_people:
         yield Quiet(output)
         return
+    output.end_step()
     display = Bars(output.err) if output.err.isatty() else Lines(output.err)
+    display.warn, output.live = output.warn, display.noted
     try:
-        yield display
+        with told(display.step):
+            yield display
     finally:
+        output.live = None
         display.end()
 
 
 class Display(ABC):
-    """Takes events, one at a time, from any thread."""
+    """Takes events, one at a time, from any thread.
+
+    Attributes:
+        warn: writes a warning; a command writes the same one once, whatever it runs.
+    """
+
+    warn: Callable[[str], None] | None = None
 
     def __call__(self, event: Event) -> None:
         """Show an event."""
@@ -79,14 +100,19 @@ class Display(ABC):
             case DefinitionsChanged():
                 self.noted(str(event))
             case Warned():
-                self.noted(f"warning: {event.message}\n  hint: {event.hint}")
+                say = self.warn or self.noted
+                say(f"warning: {event.message}\n  hint: {event.hint}")
             case ResultsOpen():
                 self.noted(_open(event))
             case InputClosed():
-                at = _moment(event.watermark)
+                at = moment(event.watermark)
                 self.noted(f"closed {event.table}: rows before {at} are late from now on")
             case InputIdle():
                 self.noted(_idle(event))
+
+    @abstractmethod
+    def step(self, text: str, minor: bool) -> None:
+        """Show what the run begins to do before anything is landed or committed."""
 
     @abstractmethod
     def noted(self, text: str) -> None:
@@ -127,6 +153,9 @@ class Quiet(Display):
     def __init__(self, output: Output) -> None:
         self._output = output
 
+    def step(self, text: str, minor: bool) -> None:
+        """Show nothing."""
+
     def noted(self, text: str) -> None:
         """Write it to the error stream."""
         self._output.note(text)
@@ -156,14 +185,30 @@ class Quiet(Display):
 
 
 class Lines(Display):
-    """One line per event, but of one table or view at most one in :data:`LINE_EVERY` seconds."""
+    """One line per event, but of one table or view at most one in :data:`LINE_EVERY` seconds.
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    Args:
+        later: calls something after some seconds, in a thread of its own.
+        now: the clock.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        later: Callable[[float, Callable[[], None]], None] = _later,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stream, self._later, self._now = stream, later, now
+        self._awaits_flush = False
         self._lock = threading.Lock()
         self._shown: dict[str, float] = {}
         self._held: dict[str, str] = {}
         self._totals: dict[str, int] = {}
+
+    def step(self, text: str, minor: bool) -> None:
+        """Write it, unless it is a small one."""
+        if not minor:
+            self.noted(text)
 
     def noted(self, text: str) -> None:
         """Write it, after what was held back."""
@@ -177,14 +222,16 @@ class Lines(Display):
             total = self._totals[event.table] = self._totals.get(event.table, 0) + event.rows
             bad = f", {event.quarantined:,} quarantined" if event.quarantined else ""
             waiting = f", {event.backlog:,} waiting" if event.backlog else ""
-            text = f"landed {event.table}: epoch {event.epoch}, {total:,} rows{bad}{waiting}"
+            rows = count(total, "row")
+            text = f"landed {event.table}: epoch {event.epoch}, {rows}{bad}{waiting}"
             self._say(event.table, text + _until(event.watermark))
 
     def committed(self, event: ViewCommitted) -> None:
         """Write how far a view is."""
         with self._lock:
             late = f", {event.counts['late']:,} late" if event.counts.get("late") else ""
-            text = f"maintained {event.view}: epoch {event.epoch}, {event.rows:,} rows{late}"
+            rows = count(event.rows, "row")
+            text = f"maintained {event.view}: epoch {event.epoch}, {rows}{late}"
             self._say(event.view, text + _until(event.watermark))
 
     def delivered(self, event: ViewDelivered) -> None:
@@ -202,9 +249,8 @@ class Lines(Display):
         """Write what failed, at once."""
         if event.error is None:
             return
-        again = f"; next attempt in {event.retry_in:.0f} s" if event.retry_in is not None else ""
         with self._lock:
-            self._write(f"{event.name} {event.state.value}{again}: {event.error.render()}")
+            self._write(_failed(event, event.error))
 
     def awaited(self, event: LeaseAwaited) -> None:
         """Write who is waited for, and for how long."""
@@ -217,14 +263,24 @@ class Lines(Display):
             self._flush()
 
     def _flush(self) -> None:
-        for text in self._held.values():
+        for name, text in self._held.items():
             self._write(text)
+            self._shown[name] = self._now()
         self._held.clear()
 
+    def _flush_in_time(self) -> None:
+        with self._lock:
+            self._awaits_flush = False
+            self._flush()
+
     def _say(self, name: str, text: str) -> None:
-        now = time.monotonic()
-        if now - self._shown.get(name, float("-inf")) < LINE_EVERY:
+        now = self._now()
+        left = self._shown.get(name, float("-inf")) + LINE_EVERY - now
+        if left > 0:
             self._held[name] = text
+            if not self._awaits_flush:  # nothing else may happen for long
+                self._awaits_flush = True
+                self._later(left, self._flush_in_time)
             return
         self._shown[name] = now
         self._held.pop(name, None)
@@ -260,6 +316,10 @@ class Bars(Display):
         self._rows: dict[str, int] = {}
         self._progress.start()
 
+    def step(self, text: str, minor: bool) -> None:
+        """Show it on a line of its own."""
+        self._progress.update(self._task(_STEP), what=text, refresh=True)
+
     def noted(self, text: str) -> None:
         """Print it above the bars."""
         self._progress.console.print(text, markup=False, highlight=False)
@@ -268,14 +328,14 @@ class Bars(Display):
         """Move the bar of a table."""
         units = self._units[event.table] = self._units.get(event.table, 0) + event.units
         rows = self._rows[event.table] = self._rows.get(event.table, 0) + event.rows
-        what = f"{rows:,} rows{_until(event.watermark)}"
+        what = f"{count(rows, 'row')}{_until(event.watermark)}"
         total = units + event.backlog
         self._progress.update(self._task(event.table), completed=units, total=total, what=what)
 
     def committed(self, event: ViewCommitted) -> None:
         """Say how far a view is."""
         rows = self._rows[event.view] = self._rows.get(event.view, 0) + event.rows
-        what = f"epoch {event.epoch}, {rows:,} rows written{_until(event.watermark)}"
+        what = f"epoch {event.epoch}, {count(rows, 'row')} written{_until(event.watermark)}"
         self._progress.update(self._task(event.view), what=what)
 
     def delivered(self, event: ViewDelivered) -> None:
@@ -293,12 +353,11 @@ class Bars(Display):
         from headwater.runtime.events import RunState
 
         if event.error is not None:
-            retry = event.retry_in
-            again = f"; next attempt in {retry:.0f} s" if retry is not None else ""
-            text = f"{event.name} {event.state.value}{again}: {event.error.render()}"
-            self._progress.console.print(text, markup=False, highlight=False)
+            self.noted(_failed(event, event.error))
         elif event.state is RunState.DONE:
             self._progress.update(self._task(event.name), total=1, completed=1)
+        elif event.state is RunState.RUNNING and event.name not in self._tasks:
+            self._progress.update(self._task(event.name), what="waiting for its first commit")
 
     def awaited(self, event: LeaseAwaited) -> None:
         """Say on a line of its own who is waited for, and for how long."""
@@ -307,6 +366,8 @@ class Bars(Display):
 
     def end(self) -> None:
         """Leave the bars as they are."""
+        if _STEP in self._tasks:
+            self._progress.update(self._tasks.pop(_STEP), visible=False)
         self._progress.stop()
 
     def _task(self, name: str) -> Any:  # noqa: ANN401 - rich's task id
@@ -316,27 +377,25 @@ class Bars(Display):
 
 
 def _take_over(event: LeaseAwaited) -> str:
-    return f"taking over in {event.seconds:.0f} s unless it renews its lease"
+    return f"taking over in {about(event.seconds)} unless it renews its lease"
+
+
+def _failed(event: StateChanged, error: HeadwaterError) -> str:
+    again = f"; next attempt in {about(event.retry_in)}" if event.retry_in is not None else ""
+    return f"{event.name} {event.state.value}{again}: {error.render()}"
 
 
 def _so_far(event: ViewBuilding) -> str:
-    left = "" if event.left is None else f", {timedelta(seconds=round(event.left))} left"
-    return f"{event.done:,} of {event.total:,} rows, {event.rate:,.0f} rows/s{left}"
+    left = "" if event.left is None else f", {about(event.left)} left"
+    return f"{event.done:,} of {count(event.total, 'row')}, {event.rate:,.0f} rows/s{left}"
 
 
 def _until(watermark: int | None) -> str:
-    return "" if watermark is None else f", watermark {_moment(watermark)[:16]}"
-
-
-def _moment(time: int) -> str:
-    at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=time)
-    return f"{at:%Y-%m-%d %H:%M:%S}"
+    return "" if watermark is None else f", watermark {moment(watermark)[:16]}"
 
 
 def _idle(event: InputIdle) -> str:
-    from headwater.plan.operators import duration
-
-    at = _moment(event.watermark)
+    at = moment(event.watermark)
     return (
         f"idle {event.table}: no rows for {duration(event.timeout)}, so rows before {at} are late"
         " from now on"
@@ -346,11 +405,9 @@ def _idle(event: InputIdle) -> str:
 def _open(event: ResultsOpen) -> str:
     """What stays open of a view, until when, and what holds it back."""
     what = "results are" if event.windows is None else _windows(event.windows)
-    come = (
-        "has no watermark yet" if event.watermark is None else f"is at {_moment(event.watermark)}"
-    )
-    return f"open {event.view}: {what} open until {_moment(event.until)}; {event.table} {come}"
+    come = "has no watermark yet" if event.watermark is None else f"is at {moment(event.watermark)}"
+    return f"open {event.view}: {what} open until {moment(event.until)}; {event.table} {come}"
 
 
-def _windows(count: int) -> str:
-    return "1 window is" if count == 1 else f"up to {count:,} windows are"
+def _windows(number: int) -> str:
+    return "1 window is" if number == 1 else f"up to {number:,} windows are"

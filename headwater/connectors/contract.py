@@ -271,6 +271,15 @@ class HasLedger(Protocol):
 
 
 @runtime_checkable
+class NoticesChanges(Protocol):
+    """A connector that notices when something changes that it has read."""
+
+    @property
+    def changed(self) -> int:
+        """How many files were changed after they had been read; the changes are not read."""
+
+
+@runtime_checkable
 class Redecodable(Protocol):
     """A connector whose rows are decoded from bytes, which can be decoded again."""
 

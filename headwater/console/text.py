@@ -13,7 +13,7 @@ from sqlglot.tokenizer_core import TokenType
 from headwater.dialect import Headwater
 from headwater.dialect.splitter import read_text, split
 from headwater.errors import HeadwaterError, Span
-from headwater.serve.values import age_in_words
+from headwater.errors.words import about
 
 LONGEST = 400
 """Characters of a value that a page shows."""
@@ -29,7 +29,7 @@ _OWN = frozenset((
 
 def age(found: timedelta | None) -> str:
     """Return a duration as people say it; empty if there is none."""
-    return "" if found is None else age_in_words(found)
+    return "" if found is None else about(found)
 
 
 def moment(at: datetime | None) -> str:

@@ -15,6 +15,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from headwater.analyze.bind.ordering import ties_left_out
 from headwater.analyze.bind.project import reads
 from headwater.analyze.definitions import NEXT, ChangelogMode
 from headwater.analyze.time.dated import YOUNG, as_written
@@ -187,8 +188,12 @@ class Changes(ABC):
         parts = plan.identity.differs(old.identity)
         if added := plan.identity.adds(old.identity):
             return self._built(plan, Kind.ADDITIVE, f"column {', '.join(added)} is new")
-        where, before, after = _differing(old, plan, parts[0])
-        change = self._built(plan, Kind.REBUILD, f"{where} differs")
+        renamed = plan.identity.renames(old.identity)
+        said = [f"column {was} is named {name} now" for name, was in renamed.items()]
+        where, before, after = _differing(old, plan, parts[0], renamed)
+        if where or not said:
+            said.append(f"{where or SELECT} differs")
+        change = self._built(plan, Kind.REBUILD, "; ".join(said))
         return replace(change, old=before, new=after)
 
 
@@ -246,6 +251,11 @@ class ProjectChanges(Changes):
         """
         plan = self._old_plans.get(name)
         return "" if plan is None else plan.former if former else plan.fingerprint
+
+    def renamed_columns(self, name: str) -> Mapping[str, str]:
+        """Return the columns of a view that only have another name now: that name, the old one."""
+        old = self._old_plans.get(name) if name in self.old else None
+        return self.plans[name].identity.renames(old.identity) if old else {}
 
     def table(self, name: str) -> StoredTable | None:
         """Return the table of a view, which may still have its old name; None if there is none."""
@@ -420,31 +430,54 @@ def _columns(table: StoredTable, plan: ViewPlan) -> str:
     return in_words(differs) if differs else ""
 
 
-def _differing(old: ViewPlan, new: ViewPlan, word: str) -> tuple[str, str, str]:
-    """The first difference in a part of the definition: where it is, and both texts."""
+def _differing(
+    old: ViewPlan, new: ViewPlan, word: str, renamed: Mapping[str, str]
+) -> tuple[str, str, str]:
+    """The first difference in a part of the definition: where it is, and both texts.
+
+    Where it is is empty if names of columns are all that differs.
+    """
     if word != SELECT:
-        return word, _clause(old, word), _clause(new, word)
-    names = dict.fromkeys([*new.identity.columns, *old.identity.columns])
-    for name in names:
-        if old.identity.columns.get(name) != new.identity.columns.get(name):
-            return f"column {name}", _column(old, name), _column(new, name)
-    return "order of columns", ", ".join(old.identity.columns), ", ".join(new.identity.columns)
+        return word, *_texts(_clause(old, word), _clause(new, word))
+    before = {
+        next((new_name for new_name, was in renamed.items() if was == name), name): text
+        for name, text in old.identity.columns.items()
+    }
+    for name in dict.fromkeys([*new.identity.columns, *before]):
+        if before.get(name) != new.identity.columns.get(name):
+            both = _column(old, renamed.get(name, name)), _column(new, name)
+            return f"column {name}", *_texts(*both)
+    if [*before] != [*new.identity.columns]:
+        return "order of columns", ", ".join(old.identity.columns), ", ".join(new.identity.columns)
+    further = new.identity.differs(old.identity)[1:]
+    return _differing(old, new, further[0], renamed) if further else ("", "", "")
 
 
-def _column(plan: ViewPlan, name: str) -> str:
+def _texts(*both: Sequence[exp.Expr | str]) -> tuple[str, str]:
+    """Both sides as SQL, without what breaks ties, unless that is the difference."""
+
+    def text(node: exp.Expr | str, short: bool) -> str:
+        if isinstance(node, str):
+            return node
+        said = as_written(node)
+        return to_sql(ties_left_out(said) if short else said, pretty=False)
+
+    before, after = (" ".join(text(node, short=True) for node in side) for side in both)
+    if before == after:
+        before, after = (" ".join(text(node, short=False) for node in side) for side in both)
+    return before, after
+
+
+def _column(plan: ViewPlan, name: str) -> Sequence[exp.Expr | str]:
     found = (item for item in plan.view.query.selects if item.alias_or_name == name)
-    return next((_said(item.unalias()) for item in found), "")
+    return [item.unalias() for item in found][:1]
 
 
-def _said(node: exp.Expr) -> str:
-    return to_sql(as_written(node), pretty=False)
-
-
-def _clause(plan: ViewPlan, word: str) -> str:
-    """A clause as SQL; of what has no clause, what the identity says."""
+def _clause(plan: ViewPlan, word: str) -> Sequence[exp.Expr | str]:
+    """The parts of a clause; of what has no clause, what the identity says."""
     query = plan.view.query
     if word == WRITTEN:
-        return _said(query)
+        return [query]
     keys = [key for key, said in CLAUSES.items() if said == word]
     if isinstance(query, exp.Select) and keys:
         joins = query.args.get("joins") if keys[0] == "from_" else []
@@ -452,5 +485,5 @@ def _clause(plan: ViewPlan, word: str) -> str:
         marks = [table.meta for table in query.find_all(exp.Table)]
         recent = [each[mark] for each in marks for mark in (RECENT, YOUNG) if mark in each]
         said = [f"({age.clause})" for age in recent if keys[0] == "from_"]
-        return " ".join([*(_said(node) for node in nodes if node), *said])
-    return plan.identity.parts.get(word, "")
+        return [*filter(None, nodes), *said]
+    return [plan.identity.parts.get(word, "")]

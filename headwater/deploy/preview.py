@@ -7,8 +7,9 @@ a changed one, directly or not, is computed over the new rows of that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from headwater.analyze.definitions import WATERMARK_COLUMN
@@ -46,6 +47,9 @@ class RowChanges:
         change: how many rows have other values under the same key.
         rows: some of them; first ``+`` or ``-``.
         left_out: columns that are approximate, and not compared.
+        renamed: columns that only have another name now: that name, the old one.
+        added: columns that only the new definition has.
+        gone: columns that only the old definition has.
     """
 
     view: str
@@ -55,6 +59,9 @@ class RowChanges:
     change: int
     rows: tuple[tuple[object, ...], ...]
     left_out: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    added: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
 
 
 def preview(changes: ProjectChanges, limit: int = 10) -> Iterator[RowChanges]:
@@ -72,7 +79,8 @@ def preview(changes: ProjectChanges, limit: int = 10) -> Iterator[RowChanges]:
         new = _NewRows(connection, changes, built)
         for name in built:
             if (table := new.create(name)) is not None:
-                yield _difference(connection, changes.plans[name], table, limit)
+                renamed = changes.renamed_columns(name)
+                yield _difference(connection, changes.plans[name], table, limit, renamed)
 
 
 class _NewRows:
@@ -142,12 +150,19 @@ class _NewRows:
 
 
 def _difference(
-    connection: duckdb.DuckDBPyConnection, plan: ViewPlan, table: StoredTable, limit: int
+    connection: duckdb.DuckDBPyConnection,
+    plan: ViewPlan,
+    table: StoredTable,
+    limit: int,
+    renamed: Mapping[str, str],
 ) -> RowChanges:
     name = plan.view.name
     compared = columns_of(plan)
-    held = [column for column in table.columns() if not is_system_column(column)]
-    table.create_view(connection, name + _OLD, table.snapshot_id(), held)
+    stored = [column for column in table.columns() if not is_system_column(column)]
+    table.create_view(connection, name + _OLD, table.snapshot_id(), stored)
+    renamed = {now: was for now, was in renamed.items() if was in stored}
+    now_called = {was: now for now, was in renamed.items()}
+    held = [now_called.get(column, column) for column in stored]
     gone = tuple(column for column in held if column not in compared.names)
     names = tuple(each for each in (*compared.names, *gone) if each not in compared.bounded)
     texts = _other_types(plan, table)
@@ -157,7 +172,7 @@ def _difference(
     )
     exact = tuple(each for each in names if each not in (*floats, *lists))
     columns = Columns(names, exact, floats, lists=lists)
-    old = f"SELECT {_listed(names, held, texts)} FROM {quoted(name + _OLD)}"
+    old = f"SELECT {_listed(names, held, texts, renamed)} FROM {quoted(name + _OLD)}"
     new = f"SELECT {_listed(names, compared.names, texts)} FROM {quoted(name + _NEW)}"
     left_over = subtraction(columns, old, new)
     connection.execute(f"CREATE OR REPLACE TEMP TABLE _left_over AS {left_over}")
@@ -174,7 +189,9 @@ def _difference(
         )
     )
     vanish, appear = found.surplus - changed, found.missing - changed
-    return RowChanges(name, names, appear, vanish, changed, tuple(rows), compared.bounded)
+    added = tuple(each for each in compared.names if each not in held)
+    counts = (appear, vanish, changed)
+    return RowChanges(name, names, *counts, tuple(rows), compared.bounded, renamed, added, gone)
 
 
 def _other_types(plan: ViewPlan, table: StoredTable) -> tuple[str, ...]:
@@ -188,14 +205,21 @@ def _other_types(plan: ViewPlan, table: StoredTable) -> tuple[str, ...]:
     )
 
 
-def _listed(names: Sequence[str], held: Sequence[str], texts: Sequence[str]) -> str:
+def _listed(
+    names: Sequence[str],
+    held: Sequence[str],
+    texts: Sequence[str],
+    renamed: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Columns of one side; those that only the other side has are NULL."""
-    return ", ".join(
-        (f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}" if name in texts else quoted(name))
-        if name in held
-        else f"NULL AS {quoted(name)}"
-        for name in names
-    )
+
+    def value(name: str) -> str:
+        if name not in held:
+            return "NULL"
+        column = quoted(renamed.get(name, name))
+        return f"CAST({column} AS VARCHAR)" if name in texts else column
+
+    return ", ".join(f"{value(name)} AS {quoted(name)}" for name in names)
 
 
 def _changed(connection: duckdb.DuckDBPyConnection, keys: list[str]) -> int:

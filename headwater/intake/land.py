@@ -40,6 +40,7 @@ from headwater.connectors.contract import (
     IntakeConfig,
     Limits,
     Measurable,
+    NoticesChanges,
     Range,
     Rows,
 )
@@ -206,6 +207,11 @@ class Landing:
     def backlog(self) -> int:
         """Return how many units (files, rows) are waiting."""
         return self.connector.backlog(self.position)
+
+    @property
+    def changed(self) -> int:
+        """How many files were changed after they had been read, as the last look found them."""
+        return self.connector.changed if isinstance(self.connector, NoticesChanges) else 0
 
     def waiting(self) -> Mapping[str, int]:
         """Return the records that wait, by part of the input, as the last look found them."""

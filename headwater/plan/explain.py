@@ -12,9 +12,10 @@ from headwater.analyze.definitions import ChangelogMode, Emit, OnError
 from headwater.analyze.time.event_time import NONE
 from headwater.analyze.time.versions import AS_OF
 from headwater.dialect.syntax import PatternRows
+from headwater.errors.words import duration
 from headwater.patterns import MatchClause
 from headwater.patterns.clause import CLOSE
-from headwater.plan.operators import age, duration
+from headwater.plan.operators import age
 from headwater.plan.program import Program, StreamingProgram
 from headwater.plan.query_shape import MICROSECOND
 from headwater.plan.view_plan import Operator, ViewPlan

@@ -115,6 +115,15 @@ class Identity:
         same = list(self.columns.items()) == list(other.columns.items())
         return found if same else [SELECT, *found]
 
+    def renames(self, other: Identity) -> dict[str, str]:
+        """Return the columns that another one has under another name: the name here, that there."""
+        gone = {text: name for name, text in other.columns.items() if name not in self.columns}
+        return {
+            name: gone.pop(text)
+            for name, text in self.columns.items()
+            if name not in other.columns and text in gone
+        }
+
     def adds(self, other: Identity) -> tuple[str, ...]:
         """Return the columns that it has more than another one, if that is all that differs."""
         if self.parts != other.parts or not self.columns.keys() > other.columns.keys():

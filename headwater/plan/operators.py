@@ -12,6 +12,7 @@ from datetime import timedelta
 
 from sqlglot import exp
 
+from headwater.analyze.bind.ordering import ties_left_out
 from headwater.analyze.definitions import ChangelogMode, LateRows, View
 from headwater.analyze.patterns.rows import rows_read
 from headwater.analyze.query_parts import (
@@ -26,11 +27,10 @@ from headwater.analyze.time.dated import as_written
 from headwater.analyze.time.versions import AS_OF
 from headwater.dialect.parser import Headwater
 from headwater.dialect.syntax import PatternRows, RecursiveRows, WorkingTable
+from headwater.errors.words import duration
 from headwater.patterns import MatchClause
 from headwater.plan.query_shape import MICROSECOND, JoinBounds, RelationShape, Shape, aggregates
 from headwater.plan.view_plan import Operator
-
-UNITS = {"d": 86_400_000_000, "h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "µs": 1}
 
 
 def operators(
@@ -67,17 +67,6 @@ def _with_modes(
     return replace(node, mode=mode, inputs=inputs)
 
 
-def duration(length: timedelta) -> str:
-    """Return a length of time as a person writes it, for example ``1 d 12 h``."""
-    rest = length // MICROSECOND
-    words = []
-    for unit, size in UNITS.items():
-        count, rest = divmod(rest, size)
-        if count:
-            words.append(f"{count} {unit}")
-    return " ".join(words) or "0 s"
-
-
 def age(length: int) -> str:
     """Return what :attr:`Age.length` says, in words.
 
@@ -95,7 +84,7 @@ def age(length: int) -> str:
 
 def _text(node: exp.Expr) -> str:
     """An expression as a person reads it."""
-    return as_written(node).sql(dialect=Headwater)
+    return ties_left_out(as_written(node)).sql(dialect=Headwater)
 
 
 def _query(

@@ -14,7 +14,7 @@ from datetime import timedelta
 
 from headwater.analyze.definitions import AdaptiveDelay, Source, Watermark
 from headwater.dialect import to_sql
-from headwater.plan.operators import duration
+from headwater.errors.words import duration
 from headwater.plan.sql.spark_text import micros
 
 WATERMARK = "WATERMARK"

@@ -44,6 +44,7 @@ class Board:
         self._states: dict[str, tuple[RunState, HeadwaterError | None, float]] = {}
         self._waiting: dict[str, Mapping[str, int]] = {}
         self._notes: dict[str, str] = {}
+        self._changed: dict[str, int] = {}
         self._building: dict[str, dict[str, float | None]] = {}
         self._unwritten, self._written = False, float("-inf")
         self._started = time.time()
@@ -94,6 +95,13 @@ class Board:
                 self._notes[name] = text
                 self._write()
 
+    def count_changed(self, name: str, files: int) -> None:
+        """Note how many files of a table were changed after they had been read."""
+        with self._moved:
+            if self._changed.get(name, 0) != files:
+                self._changed[name] = files
+                self._write()
+
     def wake(self) -> None:
         """Wake up who waits, for example after a signal."""
         with self._moved:
@@ -142,6 +150,7 @@ class Board:
                     "error": _error(error),
                     "waiting": self._waiting.get(name),
                     "note": self._notes.get(name, ""),
+                    "changed_files": self._changed.get(name, 0),
                     "building": self._building.get(name),
                 }
                 for name, (state, error, since) in self._states.items()

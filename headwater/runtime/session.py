@@ -26,6 +26,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from headwater.errors import ServiceError
+from headwater.errors.steps import step
 from headwater.jars.fetch import fetch, progress_line
 from headwater.lake.catalogs.opening import catalog_backend
 from headwater.lake.delta.table import APP_ID, APP_VERSION, USER_METADATA
@@ -93,6 +94,7 @@ def open_session(
     """
     logs = config.state.absolute() / LOG_FOLDER
     app_name = app_name or f"headwater {config.name}"
+    step("starting Spark")
     try:
         warehouse = warehouse_for(config)
         warehouse.check_writable()

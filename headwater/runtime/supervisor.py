@@ -22,6 +22,8 @@ from headwater.engine.streaming.quarantine import WaitingMark
 from headwater.engine.streaming.query import StreamingView
 from headwater.engine.target import ensure_target
 from headwater.errors import EXIT_OK, EXIT_SERVICE
+from headwater.errors.steps import step
+from headwater.errors.words import counts
 from headwater.intake.land import Landing
 from headwater.lake.failures import gone
 from headwater.lake.iceberg.commits_view import define_commits
@@ -234,7 +236,10 @@ class Supervisor:
         self._spark = self._given or open_session(config, further=self.jars)
         self._opener = Opener(config, self._catalog, self._spark, self._lease)
         lake = self._opener.lake(self._spark)
-        for name in self._tables:
+        tables, views = len(self._tables), len(self._plans)
+        step(f"opening {counts({'table': tables, 'view': views})}")
+        for number, name in enumerate(self._tables, 1):
+            step(f"opening table {name} ({number} of {tables})", minor=True)
             try:
                 self._landings[name] = self._opener.landing(name, once and not self._deployment)
                 self._resume(name, self._landings[name].table)
@@ -244,7 +249,8 @@ class Supervisor:
                 self._fail(name, error)
         if self._deployment:
             self._deployment.begin(lake)
-        for name, plan in self._plans.items():
+        for number, (name, plan) in enumerate(self._plans.items(), 1):
+            step(f"opening view {name} ({number} of {views})", minor=True)
             try:
                 target = ensure_target(lake, plan, self._lease)
                 self._resume(name, target)
@@ -252,6 +258,7 @@ class Supervisor:
             except Exception as error:  # noqa: BLE001
                 self._fail(name, error)
         define_commits(self._spark, config.namespace, config.trino.catalog)
+        step("running; the first commits take longest, while the JVM warms up")
 
     def _resume(self, name: str, table: Table) -> None:
         if event := resumed(name, table):

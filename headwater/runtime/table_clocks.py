@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from headwater.analyze.definitions import Source
+from headwater.errors.words import duration
 from headwater.intake.idle_epoch import commit_idle_epoch
 from headwater.intake.land import Landing
-from headwater.plan.operators import duration
 from headwater.plan.sql.spark_text import interval, micros
 from headwater.plan.view_plan import ViewPlan
 from headwater.runtime.board import Board

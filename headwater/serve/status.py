@@ -70,6 +70,8 @@ class Status:
             stream, as the supervisor last saw it; None when none runs, and for other inputs.
         lost: records that were deleted before they were read (``on_data_loss = 'skip'``), over all
             commits that are kept.
+        changed_files: files that were changed after they had been read, as the supervisor last saw
+            them; the changes are not in the table.
         building: while it, or its next version, reads the history of its inputs: rows ``done`` of
             ``total``, ``rows_per_second``, ``seconds_left``.
         rows: rows in it now; None for sinks.
@@ -96,6 +98,7 @@ class Status:
     added: Mapping[str, int] = field(default_factory=dict)
     waiting: Mapping[str, int] | None = None
     lost: int = 0
+    changed_files: int = 0
     building: Mapping[str, int] | None = None
     rows: int | None = 0
     cut: tuple[str, ...] = ()
@@ -285,7 +288,8 @@ def _row(
         added=newest.marker.since,
         waiting=own.get("waiting") or None,
         lost=counts["lost"],
-        building=_building(name, said),
+        changed_files=own.get("changed_files") or 0,
+        building=_building(name, said, built=lag == 0),
         rows=None if kind == "sink" else newest.total,
         cut=tuple(sorted(histories.cut(newest))) if inputs else (),
         problem=problem or _unread(blind, inputs, histories),
@@ -293,10 +297,18 @@ def _row(
     )
 
 
-def _building(name: str, said: Mapping[str, Any]) -> Mapping[str, int] | None:
-    views = said.get("views", {})
+def _building(
+    name: str, said: Mapping[str, Any], *, built: bool = False
+) -> Mapping[str, int] | None:
+    """How far a view, or its next version, is with the history of its inputs.
+
+    Args:
+        built: whether its newest commit has read all that there is: then the run, which says how
+            far it is once a second, has not said so yet.
+    """
+    views, versions = said.get("views", {}), (name + NEXT,) if built else (name, name + NEXT)
     found: list[Mapping[str, int]] = [
-        each for key in (name, name + NEXT) if (each := views.get(key, {}).get("building"))
+        each for key in versions if (each := views.get(key, {}).get("building"))
     ]
     return found[0] if found else None
 

@@ -53,15 +53,3 @@ def is_number(value: object) -> bool:
     return value is None or (
         isinstance(value, int | float | Decimal) and not isinstance(value, bool)
     )
-
-
-def age_in_words(age: timedelta) -> str:
-    """Return a duration in its two largest units: ``2 years 331 d``, ``3 min 20 s``."""
-    seconds = int(age.total_seconds())
-    units = (("year", 365 * 86400), ("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
-    parts: list[str] = []
-    for name, size in units:
-        count, seconds = divmod(seconds, size)
-        if count or parts or name == "s":
-            parts.append(f"{count} {name}{'s' if name == 'year' and count > 1 else ''}")
-    return " ".join(parts[:2])

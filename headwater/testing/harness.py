@@ -24,6 +24,7 @@ from headwater.analyze.definitions import Catalog
 from headwater.config.settings import Config, RunSection, load_config
 from headwater.errors import ErrorGroup, HeadwaterError, raise_all
 from headwater.errors.nearest import did_you_mean
+from headwater.errors.steps import step
 from headwater.lake.storage.warehouse import WAREHOUSE
 from headwater.plan.explain import explain
 from headwater.plan.planner import plan_project
@@ -330,7 +331,9 @@ def run_file(
     with tempfile.TemporaryDirectory(prefix="headwater-slt-") as folder:
         world = World(spark, Path(folder), base, judges=judges, names=mentioned(records))
         try:
-            for record in records:
+            for number, record in enumerate(records, 1):
+                doing = f"running {path}: line {record.span.line}, {record.verb}"
+                step(f"{doing} (step {number} of {len(records)})", minor=True)
                 result = run_record(world, record)
                 if result is not None and record.expected is not None:
                     results.append((record, result))

@@ -30,6 +30,9 @@ COMPARABLE = (*t.SCALARS, "binary")
 """Families of types whose values every engine orders alike."""
 _WITHOUT_VALUES = ("null", "unknown")
 
+TIE = "breaks ties"
+"""Metadata of an item of ORDER BY that nobody wrote: rows that tie are in one order by it."""
+
 
 def limited_unions(query: exp.Query) -> exp.Query:
     """Return a query in which ORDER BY … LIMIT belongs to SELECTs only.
@@ -235,5 +238,17 @@ def columns_of(relations: Sequence[Relation]) -> list[exp.Expr]:
     return found
 
 
+def ties_left_out(node: exp.Expr) -> exp.Expr:
+    """Return a copy of a node, for a person: in the place of what breaks ties stands ``…``."""
+    found = node.copy()
+    for order in found.find_all(exp.Order):
+        own = [item for item in order.expressions if TIE not in item.meta]
+        if 0 < len(own) < len(order.expressions):
+            order.set("expressions", [*own, exp.var("…")])
+    return found
+
+
 def _ascending(column: exp.Expr) -> exp.Ordered:
-    return exp.Ordered(this=column, desc=False, nulls_first=False)
+    item = exp.Ordered(this=column, desc=False, nulls_first=False)
+    item.meta[TIE] = True
+    return item

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from headwater.cli.commands.plan import show
 from headwater.cli.commands.verify import show_results
 from headwater.cli.context import Command, Context, pass_context, plans_of
+from headwater.cli.handover import CommandAnswer, done_here_or_handed_over
 from headwater.cli.progress import shown_progress
 from headwater.errors import (
     EXIT_NO,
     EXIT_OK,
-    EXIT_SERVICE,
     ConfigError,
     HeadwaterError,
     TerminalError,
@@ -22,7 +23,6 @@ from headwater.errors import (
 if TYPE_CHECKING:
     from headwater.deploy.apply import Applied
     from headwater.deploy.changes import ProjectChanges
-    from headwater.deploy.requests import Requests
     from headwater.project import Project
 
 APPLIED = "applied"
@@ -58,50 +58,31 @@ def apply(context: Context, auto_approve: bool) -> int:
         _ask()
     project.config.state.mkdir(parents=True, exist_ok=True)
     (project.config.state / APPLIED).touch()
-    try:
-        return EXIT_NO if carry_out(context, changes) is None else EXIT_OK
-    except HeadwaterError as error:
-        if error.condition != "ALREADY_RUNNING":
-            raise
-        return _hand_over(context, project, error)
+    return done_here_or_handed_over(context, project, apply_task, "apply", {})
 
 
-def _hand_over(context: Context, project: Project, running: HeadwaterError) -> int:
-    """Let the process that runs the project do it."""
-    from headwater.deploy.requests import ask
-
-    context.output.note("the process that runs the project applies it; it shows the progress")
-    answer = ask(project.config.state)
-    if answer is None:
-        raise running
-    if said := answer.get("error"):
-        context.output.note(said)
-    if done := answer["applied"]:
-        context.output.rows(COLUMNS, done)
-    code: int = answer["code"]
-    return code
-
-
-def answer_request(context: Context, requests: Requests, kept: Project) -> Project:
-    """Apply the changes that somebody asked the running process for.
+def apply_task(
+    context: Context, project: Project, _arguments: Mapping[str, Any]
+) -> tuple[CommandAnswer, Project]:
+    """Apply the changes of a project.
 
     Args:
-        requests: what was asked.
-        kept: the project as it ran.
+        project: as its files have it.
 
     Returns:
-        The project to run from now on.
+        The new versions, and the project with the definitions that serve then.
     """
-    try:
-        changes = _changes(context.project())
-        done = carry_out(context, changes)
-    except HeadwaterError as error:
-        context.output.error(error)
-        requests.answer({"code": EXIT_SERVICE, "error": error.render(), "applied": []})
-        return kept
-    code = EXIT_NO if done is None else EXIT_OK
-    requests.answer({"code": code, "applied": [_row(each) for each in done or ()]})
-    return changes.applied if done is None else changes.project
+    changes = _changes(project)
+    done = carry_out(context, changes)
+    if done is None:
+        return CommandAnswer(EXIT_NO), changes.applied
+    return _answer(context, changes, done), changes.project
+
+
+def _answer(context: Context, changes: ProjectChanges, done: Sequence[Applied]) -> CommandAnswer:
+    renamed = [f"renamed {old} to {name}" for name, old in changes.renames.pending.items()]
+    columns = COLUMNS if done or not context.output.for_people else ()
+    return CommandAnswer(columns=columns, rows=[_row(each) for each in done], notes=renamed)
 
 
 def _changes(project: Project) -> ProjectChanges:
@@ -115,7 +96,7 @@ def _row(done: Applied) -> tuple[object, ...]:
 
 
 def carry_out(context: Context, changes: ProjectChanges) -> list[Applied] | None:
-    """Apply changes and write what was done.
+    """Apply changes, and show the progress.
 
     Returns:
         The new versions; None if one differs from its SELECT, so that nothing was changed.
@@ -127,7 +108,6 @@ def carry_out(context: Context, changes: ProjectChanges) -> list[Applied] | None
 
     if any(each.kind not in (Kind.RENAMED, Kind.REMOVED) for each in changes.due):
         find_java()
-    renames = changes.renames.pending
     try:
         with shown_progress(context.output) as progress:
             done = apply_changes(changes, progress=progress)
@@ -135,10 +115,6 @@ def carry_out(context: Context, changes: ProjectChanges) -> list[Applied] | None
         show_results(context.output, unequal.results)
         context.output.note("nothing was changed: a new version differs from its SELECT")
         return None
-    for name, old in renames.items():
-        context.output.note(f"renamed {old} to {name}")
-    if done or not context.output.for_people:
-        context.output.rows(COLUMNS, map(_row, done))
     return done
 
 
@@ -196,19 +172,21 @@ def _restored(context: Context, changes: ProjectChanges) -> Project:
         "building beside what is there, then swapping"
     )
     changes = _changes(changes.applied)
-    if carry_out(context, changes) is None:
+    if (done := carry_out(context, changes)) is None:
         raise TerminalError(
             "DEFINITION_CHANGED",
             f"the rows of {names} could not be stored in the order of this Headwater",
             hint="see headwater verify, then headwater apply",
         )
+    _answer(context, changes, done).show(context)
     return changes.project
 
 
 def _applied_first(context: Context, changes: ProjectChanges) -> Project:
     """Apply what a run finds changed; what cannot be applied keeps its old definition."""
     try:
-        if carry_out(context, changes) is not None:
+        if (done := carry_out(context, changes)) is not None:
+            _answer(context, changes, done).show(context)
             return changes.project
     except HeadwaterError as error:
         if error.condition != "NOT_YET":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import click
 
 from headwater.cli.context import Command, Context, pass_context
 from headwater.errors import EXIT_NO, EXIT_OK, HeadwaterError
+from headwater.errors.words import count, counts
 
 if TYPE_CHECKING:
     from headwater.plan.view_plan import ViewPlan
@@ -53,7 +55,7 @@ def check(context: Context, paths: tuple[Path, ...]) -> int:
         if name in project.definitions
     ]
     if rows:
-        context.output.rows(COLUMNS, rows, null="-")
+        context.output.rows(COLUMNS, rows, null="-", below=("state", "key"))
     if own := [name for name, each in project.broken.items() if each.error]:
         context.output.note(f"left out: {', '.join(own)}")
     for each in project.broken.values():
@@ -81,23 +83,19 @@ def check(context: Context, paths: tuple[Path, ...]) -> int:
     stops = _will_stop(project, plans)
     for name in (each for each in stops if each in project.definitions):
         context.output.note(
-            f"the next run will stop {name}: {stops[name]}\n  hint: undo the change, give it a new"
-            f" name, or rebuild a view with: headwater doctor {name} --rebuild"
+            f"the next run will stop {name}: {stops[name]}\n  hint: {_remedy(name, plans)}"
         )
     numbers = Counter(
         each.kind for name, each in project.definitions.items() if name not in project.broken
     )
     found = {"file": len(project.files), **{kind: numbers[kind] for kind in KINDS}}
-    counts = ", ".join(
-        f"{number} {what}{'s' * (number != 1)}" for what, number in found.items() if number
-    )
     if project.errors or project.broken:
-        context.output.note(f"sound: {counts}; {_many(project)}")
+        context.output.note(f"sound: {counts(found)}; {_many(project)}")
         return EXIT_NO
     if stops:
-        context.output.note(f"{counts}; {len(stops)} will stop")
+        context.output.note(f"{counts(found)}; {len(stops)} will stop")
         return EXIT_NO
-    context.output.note(f"ok: {counts}")
+    context.output.note(f"ok: {counts(found)}")
     return EXIT_OK
 
 
@@ -113,8 +111,15 @@ def _will_stop(project: Project, plans: dict[str, ViewPlan]) -> dict[str, str]:
         return {}  # `headwater status` says why the lake cannot be read
 
 
+def _remedy(name: str, plans: Mapping[str, ViewPlan]) -> str:
+    """What goes on with a definition that the lake contradicts; `headwater plan` says the same."""
+    if name in plans and not plans[name].view.changes:
+        return "build it anew with: headwater apply, which headwater plan shows; or undo the change"
+    return "undo the change, or give it a new name"
+
+
 def _many(project: Project) -> str:
     errors = len(project.errors)
     blocked = sum(each.error is None for each in project.broken.values())
-    text = f"{errors} error{'s' * (errors != 1)}"
+    text = count(errors, "error")
     return f"{text}, {blocked} blocked" if blocked else text

@@ -11,6 +11,7 @@ import click
 
 from headwater.cli.context import NAME, Command, Context, pass_context, require_view
 from headwater.errors import EXIT_NO, EXIT_OK, ConfigError, ServiceError
+from headwater.errors.words import count
 
 if TYPE_CHECKING:
     from headwater.cli.output import Output
@@ -176,10 +177,10 @@ def _show(output: Output, findings: Sequence[Finding], *, sound: bool) -> None:
         text = f"{finding.name}: {kind} ({finding.check}): {finding.problem}\n  {finding.safe}"
         if finding.repair:
             text += f"\n  headwater doctor {finding.name} --repair would: {finding.repair.value}"
-        output.document({}, text)
+        output.document({}, text, prose=True)
     serious = sum(finding.serious for finding in findings)
     if serious:
-        output.note(f"{serious} problem{'' if serious == 1 else 's'}")
+        output.note(count(serious, "problem"))
     else:
         output.note("healthy" if sound else "healthy, except for the errors in the project's files")
 

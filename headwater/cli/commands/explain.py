@@ -47,5 +47,5 @@ def explain(context: Context, view: str, show_sql: bool, dialect: str | None) ->
         document |= explained.facts(plan)
         document["plan"] = explained.tree(plan.root)
         text = explained.explain(plan)
-    context.output.document(document, text)
+    context.output.document(document, text, prose=not show_sql and not dialect)
     return EXIT_OK

@@ -34,5 +34,6 @@ def explain_error(context: Context, condition: str) -> None:
     cause, remedy = (_LINK.sub(r"\1", text) for text in (known[name].cause, known[name].remedy))
     context.output.document(
         {"condition": name, "cause": cause, "remedy": remedy},
-        f"{name}\n  cause:  {cause}\n  remedy: {remedy}",
+        f"{name}\n  cause   {cause}\n  remedy  {remedy}",
+        prose=True,
     )

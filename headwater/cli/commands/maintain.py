@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from headwater.cli.context import NAME, Command, Context, pass_context, plans_of
+from headwater.cli.handover import CommandAnswer, done_here_or_handed_over
 from headwater.errors import EXIT_OK, EXIT_SERVICE, ConfigError, HeadwaterError
 
 if TYPE_CHECKING:
-    from headwater.cli.output import Output
     from headwater.lake.iceberg.maintenance import MaintenanceResult
     from headwater.project import Project
 
@@ -44,20 +43,34 @@ def maintain(context: Context, views: tuple[str, ...], dry_run: bool) -> int:
     for name in views:
         _require_known(project, name)
     find_java()
+    arguments = {"views": list(views), "dry_run": dry_run}
+    return done_here_or_handed_over(context, project, maintain_task, "maintain", arguments)
+
+
+def maintain_task(
+    context: Context, project: Project, arguments: Mapping[str, Any]
+) -> tuple[CommandAnswer, None]:
+    """Maintain tables.
+
+    Args:
+        arguments: the ``views``, all if there are none; ``dry_run``.
+
+    Returns:
+        What was done to each table; the definitions stay.
+    """
     from headwater.runtime.maintenance_job import maintain_project
 
     rows: list[tuple[object, ...]] = []
     failed = False
-    with _shown(context.output) as show:
-        for table, result in maintain_project(project, views, dry_run=dry_run):
-            show(table)
-            if isinstance(result, HeadwaterError):
-                failed = True
-                context.output.error(result)
-            else:
-                rows.append(_row(result))
-    context.output.rows(COLUMNS, rows, null="-")
-    return EXIT_SERVICE if failed else EXIT_OK
+    names, dry_run = arguments["views"], arguments["dry_run"]
+    for table, result in maintain_project(project, names, dry_run=dry_run):
+        context.output.step(f"maintained {table}", minor=True)
+        if isinstance(result, HeadwaterError):
+            failed = True
+            context.output.error(result)
+        else:
+            rows.append(_row(result))
+    return CommandAnswer(EXIT_SERVICE if failed else EXIT_OK, COLUMNS, rows), None
 
 
 def _require_known(project: Project, name: str) -> None:
@@ -75,15 +88,3 @@ def _row(result: MaintenanceResult) -> tuple[object, ...]:
         *(before.delete_files, after.delete_files, before.snapshots, after.snapshots),
         *(before.bytes, after.bytes, done or None),
     )
-
-
-@contextmanager
-def _shown(output: Output) -> Iterator[Callable[[str], None]]:
-    """Say on a terminal what is going on; elsewhere the result says it all."""
-    if not (output.for_people and output.err.isatty()):
-        yield lambda table: None
-        return
-    from rich.console import Console
-
-    with Console(file=output.err).status("starting Spark") as status:
-        yield lambda table: status.update(f"maintained {table}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -21,6 +21,8 @@ COLUMNS = (
 )
 _SELDOM = ("reads_rows", "reads_bytes", "seconds", "breaks")
 """Columns that people see only where they say something."""
+_BELOW = ("behind", "breaks", "was", "is", "reason")
+"""Columns of long texts, the first to go below a table that is too wide first."""
 
 
 @click.command(
@@ -93,14 +95,16 @@ def _show_rows(output: Output, changes: Sequence[ViewChange], found: Iterable[Ro
     if output.for_people:
         show(output, changes)
         for each in found:
-            said = f"{each.appear} appear, {each.vanish} vanish, {each.change} change"
-            left_out = f"; not compared: {', '.join(each.left_out)}" if each.left_out else ""
             output.out.write("\n")
-            output.rows(("±", *each.columns), each.rows, title=f"{each.view}: {said}{left_out}")
+            title = "; ".join(_in_words(each))
+            if each.rows:
+                output.rows(("±", *each.columns), _without_absent(each), title=title)
+            else:
+                output.document({}, title, prose=True)
         return
     rows = {each.view: each for each in found}
     output.rows(
-        ("view", "change", "reason", "appear", "vanish", "changed", "rows"),
+        ("view", "change", "reason", "appear", "vanish", "changed", "rows", "renamed"),
         (
             (change.name, change.kind.value, change.reason or None, *_counted(rows, change.name))
             for change in changes
@@ -108,12 +112,39 @@ def _show_rows(output: Output, changes: Sequence[ViewChange], found: Iterable[Ro
     )
 
 
+def _in_words(found: RowChanges) -> Iterator[str]:
+    """What becomes of the rows and columns of a view."""
+    numbers = {"appear": found.appear, "vanish": found.vanish, "change": found.change}
+    said = ", ".join(f"{number:,} {word}" for word, number in numbers.items() if number)
+    yield f"{found.view}: {said or 'the same rows'}"
+    for name, was in found.renamed.items():
+        yield f"column {was} is named {name} now, and its values are compared"
+    for word, names in (("new", found.added), ("gone", found.gone)):
+        if shown := [name for name in names if name not in found.left_out]:
+            yield f"{word}: column {', '.join(shown)}"
+    if found.left_out:
+        yield f"approximate, so its values are not compared: {', '.join(found.left_out)}"
+
+
+def _without_absent(found: RowChanges) -> list[Sequence[object]]:
+    """The rows, empty where one side has no such column: NULL would be a value."""
+    absent = {"+": found.gone, "-": found.added}
+    return [
+        (
+            sign,
+            *("" if name in absent[str(sign)] else value
+              for name, value in zip(found.columns, row, strict=True)),
+        )
+        for sign, *row in found.rows
+    ]  # fmt: skip
+
+
 def _counted(rows: Mapping[str, RowChanges], name: str) -> tuple[object, ...]:
     found = rows.get(name)
     if found is None:
-        return (None, None, None, [])
+        return (None, None, None, [], {})
     shown = [dict(zip(("±", *found.columns), row, strict=True)) for row in found.rows]
-    return (found.appear, found.vanish, found.change, shown)
+    return (found.appear, found.vanish, found.change, shown, dict(found.renamed))
 
 
 def show(output: Output, changes: Iterable[ViewChange]) -> None:
@@ -122,23 +153,23 @@ def show(output: Output, changes: Iterable[ViewChange]) -> None:
     Args:
         changes: in the order in which they are applied.
     """
-    rows = [_row(change) for change in changes]
+    rows = [_row(change, exact=not output.for_people) for change in changes]
     chosen = [
         at
         for at, column in enumerate(COLUMNS)
         if not output.for_people or column not in _SELDOM or any(row[at] for row in rows)
     ]
-    output.rows(
-        [COLUMNS[at] for at in chosen], [tuple(row[at] for at in chosen) for row in rows], null="-"
-    )
+    names = [COLUMNS[at] for at in chosen]
+    shown = [tuple(row[at] for at in chosen) for row in rows]
+    output.rows(names, shown, null="-", below=_BELOW)
 
 
-def _row(change: ViewChange) -> tuple[object, ...]:
-    seconds = change.seconds
+def _row(change: ViewChange, exact: bool) -> tuple[object, ...]:
+    seconds = None if change.seconds is None else max(round(change.seconds), 1)
+    reads = (change.reads.rows or None, change.reads.bytes or None, seconds)
     return (
         *(change.name, change.kind.value),
         *(text or None for text in (change.reason, change.old, change.new)),
-        *(change.reads.rows or None, change.reads.bytes or None),
-        None if seconds is None else max(round(seconds), 1),
+        *(reads if exact else (f"{each:,}" if each else None for each in reads)),
         *(", ".join(each) or None for each in (change.behind, change.breaks)),
     )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from headwater.cli.context import NAME, Command, Context, pass_context
+from headwater.cli.handover import CommandAnswer, done_here_or_handed_over
 from headwater.errors import EXIT_NO, EXIT_OK
+from headwater.errors.words import moment
 
 if TYPE_CHECKING:
-    from headwater.cli.output import Output
     from headwater.intake.replay import Replayed
+    from headwater.project import Project
 
 REASONS = ("table", "reason", "rows", "first_arrival", "last_arrival", "example")
 ROWS = ("table", "place", "arrived_at", "reason", "raw")
@@ -44,15 +47,22 @@ def list_(context: Context, tables: tuple[str, ...], rows: int | None) -> int:
 
     project, _ = context.survey()
     unread: dict[str, str] = {}
+    at = moment if context.output.for_people else lambda time: time
     if rows:
         found = bad_rows(project, tables, rows, unread)
         context.output.rows(
-            ROWS, [(r.table, r.place, r.arrived_at, r.reason, r.raw) for r in found], null="-"
+            ROWS,
+            [(r.table, r.place, at(r.arrived_at), r.reason, r.raw) for r in found],
+            null="-",
+            below=("raw", "reason"),
         )
     else:
         groups = waiting(project, tables, unread)
         context.output.rows(
-            REASONS, [(g.table, g.reason, g.rows, g.first, g.last, g.example) for g in groups]
+            REASONS,
+            [(g.table, g.reason, g.rows, at(g.first), at(g.last), g.example) for g in groups],
+            below=("reason",),
+            spare=("first_arrival",),
         )
     for name, reason in unread.items():
         context.output.note(f'left out: the quarantine of "{name}": {reason}')
@@ -67,7 +77,7 @@ def list_(context: Context, tables: tuple[str, ...], rows: int | None) -> int:
 @click.argument("table", type=NAME, metavar="TABLE")
 @click.option("--dry-run", is_flag=True, help="Only show what would become of the rows.")
 @pass_context
-def replay(context: Context, table: str, dry_run: bool) -> None:
+def replay(context: Context, table: str, dry_run: bool) -> int:
     """Decode the quarantined rows of TABLE again, by its present definition.
 
     Good rows are landed once, with their old place. They arrive now, so a view may drop them as
@@ -79,25 +89,45 @@ def replay(context: Context, table: str, dry_run: bool) -> None:
     not work: a landed table retains its columns (SCHEMA_CHANGED).
     """
     from headwater.machine.java import find_java
-    from headwater.runtime.replay import replay_quarantine, require_replayable
+    from headwater.runtime.replay import require_replayable
 
     project = context.project()
     require_replayable(project, table)
     find_java()
-    _report(context.output, replay_quarantine(project, table, dry_run=dry_run), dry_run)
+    arguments = {"table": table, "dry_run": dry_run}
+    return done_here_or_handed_over(context, project, replay_task, "quarantine replay", arguments)
 
 
-def _report(output: Output, done: Replayed, dry_run: bool) -> None:
+def replay_task(
+    _context: Context, project: Project, arguments: Mapping[str, Any]
+) -> tuple[CommandAnswer, None]:
+    """Decode a quarantine again.
+
+    Args:
+        arguments: the ``table``; ``dry_run``.
+
+    Returns:
+        What was done; the definitions stay.
+    """
+    from headwater.runtime.replay import replay_quarantine
+
+    dry_run = arguments["dry_run"]
+    done = replay_quarantine(project, arguments["table"], dry_run=dry_run)
     row = (done.table, done.waiting, done.landed, done.refused, done.untouched)
-    output.rows(REPLAYED, [(*row, done.files, len(done.gone))])
+    notes = list(_remarks(done, dry_run=dry_run))
+    rows = [(*row, done.files, len(done.gone))]
+    return CommandAnswer(columns=REPLAYED, rows=rows, notes=notes), None
+
+
+def _remarks(done: Replayed, *, dry_run: bool) -> Iterator[str]:
     if not done.waiting:
-        output.note(f'the quarantine of "{done.table}" is empty')
+        yield f'the quarantine of "{done.table}" is empty'
         return
     if done.gone:
-        output.note(f"files that no longer exist: {', '.join(done.gone)}")
+        yield f"files that no longer exist: {', '.join(done.gone)}"
     if done.untouched > len(done.gone):
-        output.note("not decoded: long records, stored in part, or rows whose file header is gone")
+        yield "not decoded: long records, stored in part, or rows whose file header is gone"
     if dry_run:
-        output.note("nothing was changed (--dry-run)")
+        yield "nothing was changed (--dry-run)"
     elif done.landed:
-        output.note("views read the landed rows in the next: headwater run")
+        yield "views read the landed rows in the next: headwater run"

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from headwater.cli.commands.apply import answer_request, definitions_to_run
+from headwater.cli.commands.apply import apply_task, definitions_to_run
+from headwater.cli.commands.maintain import maintain_task
+from headwater.cli.commands.quarantine import replay_task
+from headwater.cli.commands.versions import rollback_task
 from headwater.cli.context import NAME, Command, Context, pass_context, require_view
+from headwater.cli.handover import Task, answer_request
 from headwater.cli.progress import shown_progress
+from headwater.cli.warnings import show_everything
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from headwater.project import Project
     from headwater.runtime.events import Event, Progress
+
+
+_TASKS: Mapping[str, Task] = {
+    "apply": apply_task,
+    "rollback": rollback_task,
+    "maintain": maintain_task,
+    "quarantine replay": replay_task,
+}
+"""What other commands may ask a run for."""
 
 
 @click.command(
@@ -100,8 +113,7 @@ def run(
     if trace and trace.suffix == ".html":
         raise click.UsageError("--profile: the flame graph gets this name; end it in .json")
     if context.debug:
-        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
-        logging.getLogger("py4j").setLevel(logging.WARNING)
+        show_everything()
     project = context.project()
     for name in views:
         require_view(project, name)
@@ -125,7 +137,7 @@ def run(
                     code = supervisor.run(once=once, end_of_input=end_of_input)
             if not requests.asked:
                 return code
-            project = answer_request(context, requests, project)
+            project = answer_request(context, requests, project, _TASKS)
 
 
 @contextmanager

@@ -41,8 +41,9 @@ def test(context: Context, paths: tuple[Path, ...]) -> int:
 
     rows, failures = [], []
     with shared_session() as spark:
-        for path in files:
+        for number, path in enumerate(files, 1):
             started = time.monotonic()
+            context.output.step(f"running {path} ({number} of {len(files)})")
             failed = run_file(
                 path, spark, base=project.files, rewrite=os.environ.get(REWRITE) == "1"
             )

@@ -11,6 +11,7 @@ import click
 
 from headwater.cli.context import NAME, Command, Context, pass_context, require_view
 from headwater.errors import EXIT_NO, EXIT_OK
+from headwater.errors.words import count
 
 if TYPE_CHECKING:
     from headwater.cli.output import Output
@@ -78,7 +79,8 @@ def verify(context: Context, views: tuple[str, ...], engine: str, snapshot: int 
 def show_results(output: Output, results: Sequence[VerifyResult]) -> None:
     """Write what was found for each view, and the rows that differ."""
     if output.for_people:
-        output.rows(COLUMNS, [_row(result) for result in results], null="-")
+        found = [_row(result) for result in results]
+        output.rows(COLUMNS, found, null="-", below=("cut",), spare=("snapshot", "epoch"))
         for result in results:
             _explain(output, result)
     else:
@@ -130,12 +132,12 @@ def _explain(output: Output, result: VerifyResult) -> None:
     found = result.difference
     if found is None:
         return
-    for count, rows, where in (
+    for number, rows, where in (
         (found.surplus, found.surplus_rows, "in the table, not in the SELECT"),
         (found.missing, found.missing_rows, "in the SELECT, not in the table"),
     ):
-        if count:
-            shown = f", the first {len(rows)}" if count > len(rows) else ""
-            noun = "row" if count == 1 else "rows"
+        if number:
+            shown = f", the first {len(rows)}" if number > len(rows) else ""
             output.out.write("\n")
-            output.rows(result.columns, rows, title=f"{result.view}: {count} {noun} {where}{shown}")
+            title = f"{result.view}: {count(number, 'row')} {where}{shown}"
+            output.rows(result.columns, rows, title=title)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from headwater.cli.context import NAME, Command, Context, pass_context, require_view
+from headwater.cli.context import NAME, Command, Context, pass_context, plans_of, require_view
+from headwater.cli.handover import CommandAnswer, done_here_or_handed_over
 from headwater.errors import EXIT_OK
+from headwater.errors.words import moment
+
+if TYPE_CHECKING:
+    from headwater.project import Project
 
 COLUMNS = ("version", "current", "snapshot", "until", "rows", "definition")
 
@@ -29,7 +36,7 @@ def versions(context: Context, view: str) -> int:
 
     project, _ = context.survey()
     require_view(project, view)
-    table = LakeReader(project.config).table(view)
+    table, exact = LakeReader(project.config).table(view), not context.output.for_people
     context.output.rows(
         COLUMNS,
         (
@@ -37,14 +44,20 @@ def versions(context: Context, view: str) -> int:
                 each.number,
                 each.current,
                 each.snapshot_id,
-                datetime.fromtimestamp(each.at / 1000, UTC),
+                _time(each.at, exact=exact),
                 each.rows,
-                " ".join(each.definition.split()),
+                " ".join(each.definition.split()) if exact else each.definition,
             )
             for each in (kept(table) if table else ())
         ),
+        below=("definition",),
     )
     return EXIT_OK
+
+
+def _time(millis: int, *, exact: bool) -> object:
+    at = datetime.fromtimestamp(millis / 1000, UTC)
+    return at if exact else moment(at)
 
 
 @click.command(
@@ -64,15 +77,37 @@ def rollback(context: Context, views: tuple[str, ...], to: int | None) -> int:
 
     One commit brings back its rows, columns and definition. The view goes on from where that
     version had read its inputs. The files stay as they are: headwater plan shows what they would
-    change, and runs keep the definition that was brought back until it is applied.
+    change, and runs keep the definition that was brought back until it is applied. If the project
+    is running, the process that runs it does it, and goes on.
     """
-    from headwater.deploy.rollback import rollback as roll_back
     from headwater.machine.java import find_java
 
     project = context.project()
     for name in views:
         require_view(project, name)
     find_java()
-    for name, done in roll_back(project, views, to).items():
-        context.output.note(f"{name}: version {done.version}, as it was in an earlier one")
-    return EXIT_OK
+    arguments = {"views": list(views), "to": to}
+    return done_here_or_handed_over(context, project, rollback_task, "rollback", arguments)
+
+
+def rollback_task(
+    context: Context, project: Project, arguments: Mapping[str, Any]
+) -> tuple[CommandAnswer, Project]:
+    """Put an earlier version of views in the place of the current one.
+
+    Args:
+        project: as its files have it.
+        arguments: the ``views``, and the version ``to`` go back to.
+
+    Returns:
+        What was done, and the project with the definitions that serve then.
+    """
+    from headwater.deploy.changes import ProjectChanges
+    from headwater.deploy.rollback import rollback as roll_back
+
+    done = roll_back(project, arguments["views"], arguments["to"])
+    notes = [
+        f"{name}: version {each.version}, as it was in an earlier one"
+        for name, each in done.items()
+    ]
+    return CommandAnswer(notes=notes), ProjectChanges(project, plans_of(project)).applied

@@ -67,6 +67,11 @@ _DAMAGED_COMPRESSION = re.compile(
 _CLASS_NAME = re.compile(r"\b(?:[a-z][\w$]*\.)+[A-Z][\w$]*:? ?")
 
 
+_CHANGED_HINT = (
+    "write lines that were added into a new file of the folder; to replace rows that were read,"
+    " read all files into a table of another name"
+)
+
 FileRange = Range[tuple[LedgerEntry, ...]]
 
 
@@ -103,7 +108,7 @@ class Files(Connector[tuple[LedgerEntry, ...]]):
 
     @property
     def changed(self) -> int:
-        """How many files were changed after they had been read; the changes are not read."""
+        """See :attr:`NoticesChanges.changed`."""
         return len(self._changed)
 
     def open(self, spark: SparkSession) -> None:
@@ -201,7 +206,9 @@ class Files(Connector[tuple[LedgerEntry, ...]]):
         """See :meth:`Connector.done`."""
         self.restore(taken.body)
         for file, fault in self._reader.faults.items():
-            logger.warning('table "%s": file %s is quarantined: %s', self._source.name, file, fault)
+            hint = f"see its rows with: headwater quarantine list {self._source.name}"
+            said = 'table "%s": file %s is quarantined: %s'
+            logger.warning(said, self._source.name, file, fault, extra={"hint": hint})
         self._reader.faults = {}
         self._reader.padded.clear()
 
@@ -239,9 +246,10 @@ class Files(Connector[tuple[LedgerEntry, ...]]):
         if file not in self._changed:
             self._changed.add(file)
             logger.warning(
-                'table "%s": file %s was changed after it had been read; the change is not read',
-                self._source.name,
-                file,
+                'table "%s": file %s was changed after it had been read; each file is read once,'
+                " so what was added or changed is not in the table",
+                *(self._source.name, file),
+                extra={"hint": _CHANGED_HINT},
             )
 
     def _unchanged(self, file: str) -> LedgerEntry | None:

@@ -254,6 +254,7 @@ class Redis(Connector[Sequence[Span]]):
                 'table "%s": %d entries of stream "%s" after %s are lost: '
                 "they were deleted before they were read",
                 *(self._source.name, lost, self._stream, held.id),
+                extra={"hint": "trim a stream only up to the position of its group (XINFO GROUPS)"},
             )
 
 

@@ -44,9 +44,9 @@ class StreamProgress:
             groups = sum(each["numRowsDroppedByWatermark"] for each in progress["stateOperators"])
             if groups:
                 logger.warning(
-                    'view "%s": dropped at least %d late rows of %s in epoch %d;'
-                    " use CREATE TABLE to count late rows exactly and to store them",
+                    'view "%s": dropped at least %d late rows of %s in epoch %d',
                     *(self._view, groups, self._sources, self._batch),
+                    extra={"hint": "use CREATE TABLE to count late rows exactly and to store them"},
                 )
 
 

@@ -22,9 +22,12 @@ from functools import cache
 from pathlib import Path
 
 from headwater.errors import ServiceError
+from headwater.errors.words import about
 from headwater.lake.catalogs.database import CatalogDatabase
 
 TABLE = "headwater_lease"
+_BEGAN = time.time()
+"""When this process began: the module is loaded within its first second or two."""
 
 _CREATE = (
     f"CREATE TABLE IF NOT EXISTS {TABLE} (namespace VARCHAR(255) PRIMARY KEY,"
@@ -65,7 +68,8 @@ class Owner:
         machine: identity of that host since its last start, and of the process namespace in it.
         pid: its process id there.
         started: when the process started, in the system's own words: process ids are used again.
-        since: when it became the owner, by its own clock, in seconds since 1970 UTC.
+        since: when it began to run, by its own clock, in seconds since 1970 UTC. It may have
+            given the lease back and taken it again since then, for example to apply changes.
         lease: for how many seconds without a sign of life it stays the owner.
     """
 
@@ -86,7 +90,7 @@ class Owner:
         pid = os.getpid()
         started = process_started(pid) or ""
         host = socket.gethostname()
-        return cls(host, _machine(), pid, started, time.time(), lease.total_seconds())
+        return cls(host, _machine(), pid, started, _BEGAN, lease.total_seconds())
 
     @classmethod
     def parse(cls, text: str | None) -> Owner | None:
@@ -105,8 +109,7 @@ class Owner:
         return Life.ALIVE if process_started(self.pid) == self.started else Life.DEAD
 
     def __str__(self) -> str:
-        age = _duration(max(0, int(time.time() - self.since)))
-        return f"process {self.pid} on host {self.host}, for {age}"
+        return f"process {self.pid} on host {self.host}, for {about(time.time() - self.since)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,13 +262,6 @@ class LeaseRow(LeaseRecord):
     def close(self) -> None:
         """Close the connection to the database."""
         self._database.close()
-
-
-def _duration(seconds: int) -> str:
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds // size} {unit}"
-    return f"{seconds} s"
 
 
 @cache

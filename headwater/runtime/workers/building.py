@@ -55,8 +55,8 @@ class Builds:
         with self._lock:
             over = [name for name in names if self._under_way.pop(name, None)]
             self._rows = {key: rows for key, rows in self._rows.items() if key[0] not in over}
-        for name in over:
-            self._tell(ViewBuilding(name, 0, 0, 0.0))
+            for name in over:
+                self._tell(ViewBuilding(name, 0, 0, 0.0))
 
     def look(self) -> None:
         """Tell how far each is."""
@@ -68,7 +68,9 @@ class Builds:
             self._rows[stage] = max(rows, self._rows.get(stage, 0))
         for name, (total, began) in under_way.items():
             done = sum(rows for (pool, _), rows in self._rows.items() if pool == name)
-            self._tell(ViewBuilding(name, min(done, total), total, self._now() - began))
+            with self._lock:  # or a view that ends now would seem to be built for ever
+                if self._under_way.get(name) == (total, began):
+                    self._tell(ViewBuilding(name, min(done, total), total, self._now() - began))
 
 
 def rows_read(spark: SparkSession) -> Mapping[tuple[str, int], int]:

@@ -53,6 +53,7 @@ class LandingWorker(Worker):
         began = time.monotonic()
         landed = land_next(self._landing, self._board)
         self._board.measure(self.name, self._landing.waiting())
+        self._board.count_changed(self.name, self._landing.changed)
         self._has_read_all |= landed is None or not landed.backlog
         if landed is None:
             return True if self._peers.while_no_rows_wait() else (None if self._once else False)

@@ -90,7 +90,11 @@ def definition(subject: Subject) -> Iterator[Finding]:
     """The table was written by the definition that the project has now."""
     plan, newest = subject.plan, subject.newest
     if plan and newest and not plan.is_of(newest.fingerprint):
-        yield _rebuilt(subject, "definition", "the definition has changed since the last commit")
+        yield _rebuilt(
+            subject,
+            "definition",
+            "the definition has changed since the last commit; headwater apply builds it anew",
+        )
 
 
 def units(subject: Subject) -> Iterator[Finding]:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from headwater.plan.view_plan import ViewPlan
     from headwater.project import Project
 
+PLACES = ("_path", "_row")
+"""Columns of a landed table that say where in a file a row is from."""
 ROWS_OF_VIEW = 5
 """Rows of a view that are explained at once."""
 ROWS_OF_INPUT = 20
@@ -261,7 +263,7 @@ def shown_columns(project: Project, name: str, held: Sequence[str]) -> list[str]
     """Return the columns to show of an input: places in files or topics, then those of a query."""
     catalog = project.catalog
     known = catalog.sources.get(name) or catalog.views[name]
-    places = [each for each in ("_path", "_row") if each in held and name in catalog.sources]
+    places = [each for each in PLACES if each in held and name in catalog.sources]
     return [*places, *(field.name for field in known.fields if field.name in held)]
 
 

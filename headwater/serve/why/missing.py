@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from headwater.analyze.definitions import CHANGE_COLUMN, DELETED, WATERMARK_COLUMN
 from headwater.dialect.syntax import PatternRows
+from headwater.dialect.vocabulary import is_system_column
 from headwater.errors import SqlError
 from headwater.lake.reserved_names import quarantine_of
 from headwater.serve.connection import duckdb_connection, literal, quoted, rows_of
@@ -20,6 +21,7 @@ from headwater.serve.embedded import translated_errors
 from headwater.serve.lake_reader import LakeReader
 from headwater.serve.why.conditions import condition
 from headwater.serve.why.deciding import (
+    PLACES,
     at_rest_query,
     column_types,
     count_of,
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
 EXAMPLES = 3
 """Rows shown of those that a step removes."""
 DELETION, QUARANTINED, FINAL = "deleted", "quarantine", "not final yet"
+
+_OWN = (*PLACES, CHANGE_COLUMN, WATERMARK_COLUMN)
+"""Columns of Headwater's own that say where a row is from, or why it is late or deleted."""
 
 Rows = tuple[Mapping[str, object], ...]
 
@@ -260,7 +265,9 @@ def _reasons(case: Case) -> str:
 
 
 def some(connection: duckdb.DuckDBPyConnection, query: str) -> Rows:
-    """Return the rows of a query, values by column."""
+    """Return the rows of a query, values by column; of Headwater's own, only those that explain."""
     relation = connection.sql(query)
     columns: Sequence[str] = relation.columns
-    return tuple(dict(zip(columns, row, strict=True)) for row in rows_of(relation))
+    shown = [name for name in columns if not is_system_column(name) or name in _OWN]
+    listed = relation.project(", ".join(map(quoted, shown))) if shown else relation
+    return tuple(dict(zip(listed.columns, row, strict=True)) for row in rows_of(listed))

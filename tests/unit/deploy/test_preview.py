@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from headwater.cli.main import main
 from headwater.deploy.changes import Kind
 from tests.fuzz import changes as fuzz
 from tests.unit.deploy.changed_lake import BIGINT, NOON, TEXT, TIME, Lake, table
@@ -146,3 +147,39 @@ def test_a_renamed_input_is_read_where_it_was_read(tmp_path: Path) -> None:
 
 
 COMMENT = "-- renamed from: v\nCREATE STREAMING VIEW renamed"
+
+
+def test_a_renamed_column_is_a_rename_and_no_loss(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    view = "CREATE STREAMING VIEW v AS SELECT user_id, count(*) AS {}, {} FROM clicks GROUP BY 1;"
+    old, high = view.format("n", "max(score) AS high"), "max(score) AS high"
+    lake = Lake(tmp_path, old)
+    lake.land("clicks", 1, 2)
+    row = {"user_id": 1, "n": 2, "high": 1.5}
+    lake.write("v", {"user_id": BIGINT, "n": BIGINT, "high": pa.float64()}, row)
+    found = lake.diff(view.format("clicks", high))["v"]
+    assert (found.appear, found.vanish, found.change, found.rows) == (0, 0, 0, ())
+    assert (found.renamed, found.added, found.gone) == ({"clicks": "n"}, (), ())
+    (change,) = lake.changed(view.format("clicks", high)).due
+    assert (change.reason, change.old, change.new) == ("column n is named clicks now", "", "")
+    found = lake.diff(view.format("clicks", "max(score) + 1 AS high"))["v"]
+    assert found.rows == (("-", 1, 2, 1.5), ("+", 1, 2, 2.5)) and found.change == 1
+    main(["--project", str(tmp_path), "plan", "--diff"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "1 change; column n is named clicks now, and its values are compared" in said
+    assert "NULL" not in said and "not compared" not in said
+
+
+def test_a_column_of_one_side_is_no_null_of_the_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    view = "CREATE STREAMING VIEW v AS SELECT user_id, {} FROM clicks GROUP BY user_id;"
+    lake = Lake(tmp_path, view.format("count(*) AS n"))
+    lake.land("clicks", 1, 2)
+    lake.write("v", {"user_id": BIGINT, "n": BIGINT}, {"user_id": 1, "n": 2})
+    lake.changed(view.format("approx_percentile(score, 0.9) AS p, max(score) AS high"))
+    main(["--project", str(tmp_path), "plan", "--diff"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "new: column high; gone: column n" in said
+    assert "approximate, so its values are not compared: p" in said and "NULL" not in said

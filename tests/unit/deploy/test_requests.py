@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 import pytest
 
 from headwater.deploy import requests
-from headwater.deploy.requests import Requests, ask
+from headwater.deploy.requests import Request, Requests, ask
 from headwater.errors import ServiceError
+
+ROLLBACK = Request("rollback", {"views": ["v"], "to": None})
 
 
 @pytest.fixture(autouse=True)
@@ -21,10 +24,10 @@ def test_a_request_is_answered(tmp_path):
     runner, asked = Requests(tmp_path), threading.Event()
     answers = []
     with runner.heard(asked.set):
-        asking = threading.Thread(target=lambda: answers.append(ask(tmp_path)))
+        asking = threading.Thread(target=lambda: answers.append(ask(tmp_path, ROLLBACK)))
         asking.start()
         assert asked.wait(10)
-    assert runner.asked
+    assert runner.asked == ROLLBACK
     runner.answer({"code": 0, "applied": [["v", 2, 10, "equal"]]})
     asking.join(10)
     assert answers == [{"code": 0, "applied": [["v", 2, 10, "equal"]]}]
@@ -33,24 +36,26 @@ def test_a_request_is_answered(tmp_path):
 
 def test_nobody_hears_it(tmp_path, monkeypatch):
     monkeypatch.setattr(requests, "HEARD_WITHIN", 0.05)
-    assert ask(tmp_path) is None
+    assert ask(tmp_path, ROLLBACK) is None  # nobody listens
+    (tmp_path / requests._LISTENER).write_text(str(os.getpid()))
+    assert ask(tmp_path, ROLLBACK) is None
     with Requests(tmp_path).heard(lambda: pytest.fail("an old request was heard")):
         pass
 
 
 def test_who_heard_it_is_gone(tmp_path, monkeypatch):
     runner, asked = Requests(tmp_path), threading.Event()
-    monkeypatch.setattr(requests, "_lives", lambda process: False)
     failed = []
 
     def asking():
         with pytest.raises(ServiceError) as error:
-            ask(tmp_path)
+            ask(tmp_path, ROLLBACK)
         failed.append(error.value.condition)
 
     thread = threading.Thread(target=asking)
     with runner.heard(asked.set):
         thread.start()
         assert asked.wait(10)
+        monkeypatch.setattr(requests, "_lives", lambda process: False)
         thread.join(10)
-    assert failed == ["APPLY_FAILED"]
+    assert failed == ["RUN_ENDED"]

@@ -8,12 +8,13 @@ import os
 from pathlib import Path
 
 from headwater.cli.progress import Lines
+from headwater.lake.protocol.marker import Marker
 from headwater.project import load_project
 from headwater.runtime.board import Board
 from headwater.runtime.events import RunState, StateChanged, ViewBuilding, silent
 from headwater.runtime.workers.building import Builds
 from headwater.serve.status import status
-from tests.unit.serve.fake_lake import make_lake
+from tests.unit.serve.fake_lake import CLICKS, make_lake
 
 
 class Clock:
@@ -77,4 +78,32 @@ def test_status_and_lines(tmp_path: Path) -> None:
 
     out = io.StringIO()
     Lines(out)(event)
-    assert out.getvalue() == "building per_user__next: 250 of 1,000 rows, 50 rows/s, 0:00:15 left\n"
+    assert out.getvalue() == "building per_user__next: 250 of 1,000 rows, 50 rows/s, 15 s left\n"
+
+
+def test_a_view_that_ends_while_it_is_looked_at_is_not_built_for_ever() -> None:
+    told: list[ViewBuilding] = []
+    builds: Builds
+
+    def read() -> dict[tuple[str, int], int]:
+        builds.end(["big"])  # its tick ends while Spark is asked
+        return {}
+
+    builds = Builds(read, told.append, Clock())
+    builds.begin({"big": 1000})
+    builds.look()
+    assert told == [ViewBuilding("big", 0, 0, 0.0)]
+
+
+def test_files_that_were_changed_are_counted_also_when_nothing_runs(tmp_path: Path) -> None:
+    lake = make_lake(tmp_path)
+    lake.create("clicks", CLICKS)
+    lake.append("clicks", [], Marker("clicks", 1, 0, {}, {}))
+    board = Board(lake.project.config.state, silent)
+    board.tell(StateChanged("clicks", RunState.RUNNING))
+    board.count_changed("clicks", 2)
+    run_file = lake.project.config.state / "run.json"
+    for pid in (os.getpid(), 2**22 + os.getpid()):
+        run_file.write_text(json.dumps({**json.loads(run_file.read_text()), "pid": pid}))
+        found = {each.name: each.changed_files for each in status(lake.project)}
+        assert found["clicks"] == 2 and found["per_user"] == 0

@@ -200,8 +200,8 @@ def test_lost_records_are_summed_over_the_commits(lake: FakeLake) -> None:
     ("waiting", "shown"),
     [
         (None, None),
-        ({"t/0": 7}, 7),
-        ({"t/0": 0, "t/1": 0}, 0),
+        ({"t/0": 7000}, "7,000"),
+        ({"t/0": 0, "t/1": 0}, "0"),
         ({"t/0": 1, "t/1": 5}, "6 (5 in t/1)"),
     ],
 )

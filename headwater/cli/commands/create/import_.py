@@ -10,6 +10,7 @@ import click
 from headwater.cli.context import Command, Context, pass_context
 from headwater.cli.output import JsonOutput
 from headwater.errors import EXIT_NO, EXIT_OK, ConfigError
+from headwater.errors.words import counts
 
 if TYPE_CHECKING:
     from headwater.importing import Imported
@@ -109,7 +110,7 @@ def _show(context: Context, found: Imported, directory: Path) -> None:
         return
     if rows or not context.output.for_people:
         context.output.rows(COLUMNS, rows, null="")
-    parts = ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in found.parts.items())
+    parts = counts(dict(found.parts))
     turned = found.statements - found.lost
     context.output.note(f"turned {turned} of {found.statements} statements: {parts or 'nothing'}")
     if found.skipped:

@@ -44,6 +44,7 @@ def functions(context: Context, pattern: str) -> int:
     context.output.document(
         {"functions": [each.document() for each in found], "instead": other or None},
         "\n".join(lines) or f'no function is like "{pattern}"',
+        prose=True,
     )
     return EXIT_OK if lines else EXIT_NO
 

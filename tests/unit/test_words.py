@@ -1,4 +1,4 @@
-"""Values as people read them."""
+"""Lengths of time as people read them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from headwater.serve.values import age_in_words
+from headwater.errors.words import about
 
 
 @pytest.mark.parametrize(
@@ -21,4 +21,4 @@ from headwater.serve.values import age_in_words
     ],
 )
 def test_an_age_has_its_two_largest_units(age: timedelta, words: str) -> None:
-    assert age_in_words(age) == words
+    assert about(age) == words
