@@ -19,6 +19,7 @@ _ASKED = b"\x1b[6n"
 _CONTROL = re.compile(
     r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\x1b[=>]|\x1b\][^\x07]*\x07|[\x07\r]"
 )
+_ERASED = re.compile(r"[^\n]*\x1b\[2K")
 _PATIENCE = 120
 """Seconds without a sign of life after which a program counts as stuck."""
 
@@ -65,6 +66,11 @@ class Terminal:
     @property
     def text(self) -> str:
         return _CONTROL.sub("", self._raw.decode("utf-8", "replace"))
+
+    @property
+    def shown(self) -> str:
+        """The text without what was erased again: the frames of a spinner."""
+        return _CONTROL.sub("", _ERASED.sub("", self._raw.decode("utf-8", "replace")))
 
     def type(self, text: str) -> None:
         os.write(self._main, text.encode())

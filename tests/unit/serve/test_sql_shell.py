@@ -105,7 +105,7 @@ def test_help_and_tables_fit_the_screen(project: Path, columns: int) -> None:
         for command in ("help\r", "SHOW TABLES;\r", "\\d\r", "SHOW FUNCTIONS LIKE 'regexp%';\r"):
             terminal.type(command)
             terminal.see(PROMPT)
-        assert max(map(len, terminal.text.splitlines())) <= columns
+        assert max(map(len, terminal.shown.splitlines())) <= columns
 
 
 def test_json_holds_in_the_shell(project: Path) -> None:
