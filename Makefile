@@ -33,8 +33,11 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11.0 --g
 UNIT := not spark and not services and not bench
 SPARK := spark and not long and not services and not bench
 REST := long and not services and not bench
-# Two processes, each with a Spark session of its own; a file's tests share what they make.
-PARALLEL := -n 2 --dist loadgroup
+# Two processes, each with a Spark session of its own; a file's tests share what they make. The
+# order is that of tests/conftest.py: the longest files first.
+PARALLEL := -n 2 --dist loadgroup --no-loadscope-reorder
+# Of many like questions each commit asks others, see tests/support/sampling.py.
+COMMITS = $(shell git rev-list --count HEAD 2> /dev/null || echo 0)
 # Most plans of a test run once: the JVM's second compiler takes more time than it saves, and
 # without it the JVM keeps too little code by default. Benchmarks and servers run as projects do.
 ONE_COMPILER := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m
@@ -118,7 +121,7 @@ type: setup ## mypy, strict
 
 .PHONY: test-unit
 test-unit: setup ## tests without a JVM
-	@$(PYTEST) -q $(PARALLEL) -m "$(UNIT)" $(ARGS)
+	@HEADWATER_SEED=$(COMMITS) $(PYTEST) -q $(PARALLEL) -m "$(UNIT)" $(ARGS)
 
 .PHONY: coverage
 coverage: setup ## which lines the tests without a JVM run: a report in build/coverage
@@ -161,10 +164,11 @@ swaps: setup ## swaps of views under SIGKILL, while somebody reads (SWAPS, SEED)
 
 .PHONY: fuzz
 fuzz: setup ## random queries over changing tables, against DuckDB: make fuzz QUERIES=2000 SEED=7
-	@$(BIN)/python -m tests.fuzz.algebra $(if $(RULE),--rule "$(RULE)") --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
-	@$(BIN)/python -m tests.fuzz.why --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
-	@$(BIN)/python -m tests.fuzz.odd_shapes --queries $(or $(QUERIES),1200) --seed $(or $(SEED),1)
-	@$(BIN)/python -m tests.fuzz.run --queries $(or $(QUERIES),200) --seed $(or $(SEED),1) $(ARGS)
+	@HEADWATER_EVERY=1 $(PYTEST) -q $(PARALLEL) tests/unit/plan/test_algebra.py tests/unit/plan/test_nested_calls.py tests/unit/plan/test_queries_in_motion.py
+	$(BIN)/python -m tests.fuzz.algebra $(if $(RULE),--rule "$(RULE)") --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
+	$(BIN)/python -m tests.fuzz.why --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
+	$(BIN)/python -m tests.fuzz.odd_shapes --queries $(or $(QUERIES),1200) --seed $(or $(SEED),1)
+	$(BIN)/python -m tests.fuzz.run --queries $(or $(QUERIES),200) --seed $(or $(SEED),1) $(ARGS)
 
 .PHONY: fuzz-streams
 fuzz-streams: setup ## random streaming views, against DuckDB: make fuzz-streams QUERIES=120 SEED=7

@@ -40,7 +40,7 @@ from headwater.cli.commands.versions import rollback, versions
 from headwater.cli.commands.views.pause import pause, resume
 from headwater.cli.commands.why import why
 from headwater.cli.context import Context, global_options
-from headwater.cli.warnings import show_warnings
+from headwater.cli.warnings import shown_warnings
 from headwater.errors import EXIT_BAD_INPUT, EXIT_SERVICE, ConfigError, HeadwaterError, ServiceError
 from headwater.errors.plain import is_bug, plain
 from headwater.errors.steps import told
@@ -90,13 +90,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
-    with clean_streams(sys):
-        return _main(arguments)
-
-
-def _main(arguments: Sequence[str] | None) -> int:
     context = Context()
-    show_warnings(context)
+    with clean_streams(sys), shown_warnings(context):
+        return _main(arguments, context)
+
+
+def _main(arguments: Sequence[str] | None, context: Context) -> int:
     try:
         with told(context.step):
             result = cli.main(

@@ -8,6 +8,8 @@ people read; those of libraries nowhere, because nobody who runs a command can a
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,15 +36,22 @@ class WarningHandler(logging.Handler):
         self._context.output.warn(text)
 
 
-def show_warnings(context: Context) -> None:
-    """Send what is logged in this process to the output of a command.
+@contextmanager
+def shown_warnings(context: Context) -> Iterator[None]:
+    """Send what is logged within the block to the output of a command.
 
     Some libraries call functions of the module ``logging``, which give the root logger a handler of
     their own if it has none. So it always has one.
     """
-    _take_off()
-    logging.getLogger().addHandler(logging.NullHandler())
-    logging.getLogger(_OURS).addHandler(WarningHandler(context))
+    root, ours = logging.getLogger(), logging.getLogger(_OURS)
+    nothing, handler = logging.NullHandler(), WarningHandler(context)
+    root.addHandler(nothing)
+    ours.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(nothing)
+        ours.removeHandler(handler)
 
 
 def show_everything() -> None:
@@ -53,7 +62,7 @@ def show_everything() -> None:
 
 
 def _take_off() -> None:
-    """Take away the handlers of an earlier command of this process."""
+    """Take away the handlers of this command."""
     for logger in (logging.getLogger(), logging.getLogger(_OURS)):
         for handler in list(logger.handlers):
             if isinstance(handler, logging.NullHandler | WarningHandler):

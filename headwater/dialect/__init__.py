@@ -17,6 +17,7 @@ import sys
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
 
+import headwater.dialect.trees  # noqa: F401 - trees are copied so from now on
 from headwater.dialect.group_windows import move_group_windows
 from headwater.dialect.json_paths import read_json
 from headwater.dialect.meanings.by_dialect import give_trinos_meaning

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import zlib
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -22,6 +21,7 @@ from jobs.demos.servers.kafka import Kafka
 from jobs.demos.servers.postgres import Postgres
 from tests.faults.postgres import postgres
 from tests.spark.running import Running, planned
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.services
 
@@ -105,20 +105,18 @@ def comes_to_equal(
     land: Callable[[], Landing],
     running: Running,
 ) -> None:
-    deadline, landing = time.monotonic() + 40, land()
-    while True:
+    landing = land()
+
+    def equal() -> bool:
         try:
             while landing.step():
                 pass
             assert not running.tick()
         except HeadwaterError as error:
             assert error.condition == "KAFKA_UNAVAILABLE", error
-        there, here = expected(), held()
-        if here == there:
-            return
-        if time.monotonic() > deadline:
-            assert [*zip(here, there, strict=False)] == [*zip(there, there, strict=True)]
-        time.sleep(0.5)
+        return held() == expected()
+
+    wait_for(equal, "the same rows on both sides", every=0.5)
 
 
 def test_a_keyed_table_equals_the_table_of_postgresql_through_kills(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import shutil
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +32,7 @@ from headwater.runtime.events import Event, RecordsWaiting, RunState, StateChang
 from headwater.runtime.supervisor import Supervisor
 from jobs.demos.servers.kafka import Kafka
 from tests.services.test_kafka_tables import Topic, clients
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.services
 
@@ -212,10 +212,13 @@ def test_only_what_transactions_committed_is_read(project: Project) -> None:
     assert project.run(PLACES) == 0
     assert project.numbers() == [0, 2]
     producer.commit_transaction()
-    deadline = time.monotonic() + 60  # the broker lets it be read some time after it has answered
-    while project.numbers() != [0, 2, 3] and time.monotonic() < deadline:
+
+    def read() -> bool:
         assert project.run(PLACES) == 0
-    assert project.numbers() == [0, 2, 3]
+        return project.numbers() == [0, 2, 3]
+
+    # the broker lets it be read some time after it has answered
+    wait_for(read, "what was committed")
 
 
 def write_open(producer: Producer, topic: Topic, n: int) -> None:

@@ -33,6 +33,7 @@ from jobs.demos.servers.kafka import Kafka
 from tests.services.topics import client
 from tests.spark.crash import Crash, before_publishing
 from tests.spark.running import Running, planned
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.services
 Record = tuple[str | None, str | None]
@@ -53,10 +54,10 @@ class Topic:
 
     def delete(self) -> None:
         self.admin.delete_topics([self.name])[self.name].result()
-        deadline = time.monotonic() + 30
-        while self.name in self.admin.list_topics(timeout=10).topics:
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
+        wait_for(
+            lambda: self.name not in self.admin.list_topics(timeout=10).topics,
+            f"{self.name} to be deleted",
+        )
 
     def producer(self, **settings: str) -> Producer:
         every = client(self.broker) | {"acks": "all"}
@@ -173,7 +174,8 @@ def test_a_partition_holds_the_watermark_back_until_it_is_idle(
     drain(land)
     assert reached(land) == micros(noon + timedelta(minutes=5))
     assert not commit_idle_epoch(land)
-    time.sleep(3.1)
+    written = time.time()
+    wait_for(lambda: time.time() > written + 3.1, "the idle timeout")
     land = landing(definition)  # another process knows how long ago that was
     assert land.step() is None
     assert commit_idle_epoch(land)
@@ -388,7 +390,7 @@ def test_where_the_first_reading_begins(
 ) -> None:
     topic.write(*ints(3))
     middle = time.time() + 1
-    time.sleep(1.5)
+    wait_for(lambda: time.time() > middle + 0.5, "a later second")
     topic.write(*ints(2, 3))
     stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(middle))
     rest = "FORMAT PLAIN ENCODE JSON START FROM "
@@ -427,9 +429,8 @@ def test_only_what_transactions_committed_is_read(
     drain(land)
     assert ids(lake) == [0, 2]
     producer.commit_transaction()
-    deadline = time.monotonic() + 60  # the broker lets it be read some time after it has answered
-    while not drain(land) and time.monotonic() < deadline:
-        time.sleep(0.2)
+    # the broker lets it be read some time after it has answered
+    wait_for(lambda: drain(land), "what was committed")
     assert ids(lake) == [0, 2, 3]
 
 

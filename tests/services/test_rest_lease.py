@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -17,8 +16,10 @@ from headwater.config.settings import CatalogSection, Config, RunSection
 from headwater.errors import ServiceError, TerminalError
 from headwater.lake.catalogs.lease_record import Owner
 from headwater.lake.catalogs.opening import lease_record, owner_of
+from headwater.runtime import lease as module
 from headwater.runtime.lease import Lease
 from jobs.demos.servers.rest import Rest
+from tests.support.waiting import FakeClock
 
 pytestmark = pytest.mark.services
 
@@ -50,16 +51,20 @@ def test_one_owner_at_a_time_and_each_has_a_higher_token(config: Config) -> None
         assert lease.token == 2
 
 
-def test_a_silent_owner_is_replaced_and_fenced(config: Config) -> None:
+def test_a_silent_owner_is_replaced_and_fenced(
+    config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = replace(config, run=RunSection(lease=timedelta(seconds=0.9)))
     record = lease_record(config)
     record.create()
     far = replace(Owner.this_process(config.run.lease), machine="m", host="far", pid=77)
     assert record.take(far, None) == 1
     seen = record.read()
-    began = time.monotonic()
+    clock = FakeClock()
+    began = clock.now
+    monkeypatch.setattr(module, "time", clock)
     with Lease.acquire(config) as lease:
-        assert time.monotonic() - began >= config.run.lease.total_seconds()
+        assert clock.now >= began + config.run.lease.total_seconds()
         assert lease.token == 2
         assert not record.renew(1)
         record.release(1)

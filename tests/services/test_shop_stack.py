@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from jobs.demos.cdc.pipeline import EXAMPLE
 from jobs.demos.cdc.stack import IN_CONTAINERS, Database, ShopStack
 from jobs.demos.servers.postgres import is_installed
 from tests.support.metrics import scrape
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.services
 
@@ -105,10 +105,9 @@ def _rows_arrive(shop: ShopStack) -> None:
         host="127.0.0.1", port=shop.trino.ports["TRINO_PORT"], user="me", catalog="lake",
         schema="shop",
     )  # fmt: skip
-    deadline = time.monotonic() + WITHIN
-    while time.monotonic() < deadline:
-        ((seen,),) = lake.cursor().execute(NEWEST).fetchall()
-        if seen and seen > now:
-            return
-        time.sleep(1)
-    raise AssertionError(f"{seen} in Trino, {now} in PostgreSQL")
+
+    def seen() -> bool:
+        ((newest,),) = lake.cursor().execute(NEWEST).fetchall()
+        return bool(newest and newest > now)
+
+    wait_for(seen, f"what is newer than {now} in PostgreSQL", within=WITHIN, every=1)

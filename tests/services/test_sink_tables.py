@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -181,7 +181,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
     if request.param == "delta":
         yield Delta(tmp_path, "out", {}, {})
         return
-    name = f"out_{request.param}_{os.getpid()}_{time.monotonic_ns()}"
+    name = f"out_{request.param}_{os.getpid()}_{uuid.uuid4().hex[:12]}"
     if request.param == "jdbc":
         server: Postgres = request.getfixturevalue("server")
         with server.connect() as connection, suppress(psycopg.errors.DuplicateDatabase):

@@ -12,7 +12,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -223,7 +222,7 @@ def test_a_store_that_dies_is_waited_for(
         next(line for line in running.stderr if "maintained totals" in line)
         store.kill()
         world.write(4, [("d", 2), ("c", 1)], {"d": 3})
-        time.sleep(20)
+        next(line for line in running.stderr if "STORE_DOWN" in line)
         store.start()
         next(line for line in running.stderr if "maintained totals" in line)
         running.send_signal(signal.SIGINT)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Callable, Iterable
 
 from confluent_kafka import Consumer, Message, Producer
 
 from jobs.demos.servers.kafka import Kafka
+from tests.support.waiting import wait_for
 
 _PATIENCE = 120.0  # seconds, for a broker or a connector that has just started again
 
@@ -33,9 +33,13 @@ def read(broker: Kafka, topic: str, until: Callable[[list[Message]], bool]) -> l
     consumer = Consumer(client(broker) | settings)
     consumer.subscribe([topic])
     messages: list[Message] = []
-    deadline = time.monotonic() + _PATIENCE
-    while not until(messages) and time.monotonic() < deadline:
-        messages += [one for one in consumer.consume(1000, 0.5) if not one.error()]
-    consumer.close()
-    assert until(messages), [one.value() for one in messages[-10:]]
+
+    def come() -> bool:
+        messages.extend(one for one in consumer.consume(1000, 0.5) if not one.error())
+        return until(messages)
+
+    try:
+        wait_for(lambda: until(messages) or come(), f"messages of {topic}", within=_PATIENCE)
+    finally:
+        consumer.close()
     return messages

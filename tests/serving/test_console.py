@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 import urllib.request
 from collections.abc import Iterator
 
@@ -14,6 +13,7 @@ from headwater.project import load_project
 from headwater.servers.ports import is_free
 from tests.serving.conftest import SCREENSHOTS
 from tests.serving.shop import Shop
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.services
 
@@ -26,10 +26,7 @@ def address(shop: Shop) -> str:
     """Where the console of the run is, once the run listens."""
     port = load_project(shop.folder).config.console.port
     assert port is not None
-    until = time.monotonic() + 60
-    while is_free(port):
-        assert time.monotonic() < until, "the run serves no console"
-        time.sleep(0.2)
+    wait_for(lambda: not is_free(port), "the console of the run")
     address = f"http://127.0.0.1:{port}"
     urllib.request.urlopen(address, timeout=120).close()  # it waits until the console is loaded
     return address

@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import socket
 import threading
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Behaviour = int | str | tuple[int, dict[str, str]]
 """A status; a status with headers; or ``close`` (no answer), ``half`` (a broken status line),
-``short`` (accepted, but the body breaks off), ``hang`` (no answer in time)."""
-
-HANG = 0.6
-"""Seconds for which the server says nothing; a test's timeout is shorter."""
+``short`` (accepted, but the body breaks off), ``hang`` (no answer until the client gives up)."""
 
 
 @dataclass
@@ -29,14 +25,12 @@ class Arrived:
         headers: its headers, names in lower case.
         body: its body.
         accepted: whether the sender could see that it was accepted.
-        at: when, in seconds of the monotonic clock.
     """
 
     path: str
     headers: dict[str, str]
     body: bytes
     accepted: bool
-    at: float = field(default_factory=time.monotonic)
 
     @property
     def id(self) -> str:
@@ -91,7 +85,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.close_connection = True
         if status == "hang":
-            time.sleep(HANG)
+            self.rfile.read(1)
         elif status == "half":
             self.wfile.write(b"HTTP/1.1 2")
         elif status == "short":

@@ -95,11 +95,12 @@ def test_after_a_kill_it_comes_back_where_it_was(web: Web) -> None:
 
 def test_what_was_killed_holds_no_port_any_more() -> None:
     program = """
-import socket, sys, threading, time
+import signal, socket, sys, threading
 server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 for _ in range(500):
-    threading.Thread(target=time.sleep, args=(60,)).start()
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
 print("up", flush=True)
+signal.pause()
 """
     for _ in range(10):  # without looking at its threads about half of them do
         port = free_port()
@@ -161,7 +162,7 @@ def test_a_server_that_does_not_answer_is_ended(
 ) -> None:
     monkeypatch.setattr(Service, "ready_within", 0.5)
     web = Web(tmp_path)
-    web.program = "import time; print('waiting', flush=True); time.sleep(60)"
+    web.program = "import signal; print('waiting', flush=True); signal.pause()"
     error = refused(web)
     assert error.condition == "SERVICE_NOT_READY"
     assert "waiting" in error.message

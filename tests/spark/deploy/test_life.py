@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-import time
 
 from headwater.deploy import apply as apply_module
 from headwater.engine.incremental.view import IncrementalView
+from headwater.runtime import turns
 from headwater.runtime.events import RunState, StateChanged, ViewBuilding
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.lake_reader import pause
 from tests.spark.deploy.world import all_equal
+from tests.support.waiting import wait_for
 
 
 def test_a_paused_view_and_what_reads_it(world):
@@ -28,18 +29,17 @@ def test_a_paused_view_and_what_reads_it(world):
     assert world.rows("whos") != before["whos"] and all_equal(world)
 
 
-def test_a_running_project_pauses_at_its_next_tick(world):
+def test_a_running_project_pauses_at_its_next_tick(world, monkeypatch):
+    monkeypatch.setattr(turns, "LOOK_EVERY", 0)
     supervisor = Supervisor(world.changes.applied, spark=world.spark)
     try:
         supervisor.tick()
         pause(world.project.config, ["per_who"])
-        time.sleep(1.2)
         before = world.rows("per_who")
         world.drop(1)
         supervisor.tick()
         assert world.rows("per_who") == before and len(world.rows("inverse")) == 6
         pause(world.project.config, [], ["per_who"])
-        time.sleep(1.2)
         supervisor.tick()  # though no input has anything new
         assert [row[1] for row in world.rows("per_who")] == [8, 8]
     finally:
@@ -47,7 +47,11 @@ def test_a_running_project_pauses_at_its_next_tick(world):
     assert all_equal(world)
 
 
-def test_freshness_bounds_ticks(world):
+def test_freshness_bounds_ticks(world, monkeypatch):
+    taken, took = set(), turns.Turns.took
+    monkeypatch.setattr(
+        turns.Turns, "took", lambda self, names: took(self, names) or taken.update(names)
+    )
     world.change("VIEW per_who AS", "VIEW per_who FRESHNESS INTERVAL '1' HOUR AS")
     world.apply()
     assert not world.due
@@ -58,11 +62,11 @@ def test_freshness_bounds_ticks(world):
     thread = threading.Thread(target=supervisor.run)
     thread.start()
     try:
-        assert until(lambda: any(_runs(each, "per_who") for each in done))
-        time.sleep(3)  # its first tick, which is due
+        wait_for(lambda: any(_runs(each, "per_who") for each in done), "the start of the view")
+        wait_for(lambda: "per_who" in taken, "its first tick, which is due")
         before = world.rows("per_who")
         world.drop(1)
-        assert until(lambda: len(world.rows("inverse")) == 6)
+        wait_for(lambda: len(world.rows("inverse")) == 6, "the rows")
         assert world.rows("per_who") == before
     finally:
         supervisor.interrupt()
@@ -78,7 +82,7 @@ def test_views_serve_fresh_rows_while_others_are_built(world, monkeypatch):
     def slow(view, pins):
         if view.plan.view.name == "per_who__next" and not seen:
             world.drop(1)
-            seen["served"] = until(lambda: len(world.rows("inverse")) == 6)
+            seen["served"] = wait_for(lambda: len(world.rows("inverse")) == 6, "fresh rows")
         return real(view, pins)
 
     monkeypatch.setattr(IncrementalView, "step", slow)
@@ -93,12 +97,3 @@ def test_views_serve_fresh_rows_while_others_are_built(world, monkeypatch):
 
 def _runs(event, name):
     return isinstance(event, StateChanged) and (event.name, event.state) == (name, RunState.RUNNING)
-
-
-def until(reached, seconds=60):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if reached():
-            return True
-        time.sleep(0.3)
-    return False

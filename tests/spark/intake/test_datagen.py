@@ -63,9 +63,7 @@ def whole(spark):
     return made(session_for_thread(spark), generator(), 0, TOTAL)
 
 
-@settings(
-    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.integers(1, TOTAL - 1), unique=True, max_size=3))
 def test_rows_are_the_same_under_any_batch_cuts(spark, whole, cuts):
     own = session_for_thread(spark)

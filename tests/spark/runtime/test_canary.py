@@ -12,7 +12,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -99,7 +98,8 @@ def run(folder: Path, code: str, *arguments: str) -> tuple[bytes, bytes]:
         lines: set[bytes] = set()
         while process.poll() is None:
             lines |= set(command_lines(process.pid))
-            time.sleep(0.5)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.5)
         words.seek(0)
         return words.read(), b"\n".join(lines)
 

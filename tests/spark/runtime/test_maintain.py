@@ -29,6 +29,7 @@ from headwater.runtime.supervisor import Supervisor
 from headwater.serve.lake_reader import LakeReader
 from headwater.serve.verify import Verdict, verify
 from headwater.testing.harness import warehouse_of
+from tests.support.waiting import wait_for
 
 NOON = datetime(2013, 1, 1, 12, tzinfo=UTC)
 ROWS = 4
@@ -149,10 +150,10 @@ def test_a_project_maintains_itself_and_goes_on(spark, project, maintained):
             check(project)
             orders.more()
         views = ("per_hour", "some", "per_who")
-        patience = time.monotonic() + 120
-        while not all({"compaction", "expiry"} <= maintained[view] for view in views):
-            assert time.monotonic() < patience, maintained
-            time.sleep(0.1)
+        wait_for(
+            lambda: all({"compaction", "expiry"} <= maintained[view] for view in views),
+            "compaction and expiry of each view",
+        )
     finally:
         supervisor.stop()
     # landed tables have no worker in a tick

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 
 from headwater.config.settings import RunSection
 from headwater.intake import idle
@@ -17,6 +15,7 @@ from headwater.runtime.events import InputIdle
 from headwater.runtime.supervisor import Supervisor
 from headwater.serve.verify import Verdict, verify
 from headwater.testing.harness import warehouse_of
+from tests.support.waiting import LaterClock
 
 NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)
 SQL = """
@@ -74,15 +73,14 @@ class World:
 def test_an_idle_table_holds_no_view_back_and_what_it_closed_stays_closed(
     spark, lake, tmp_path, monkeypatch
 ):
-    hours_later = 0
-    clock = SimpleNamespace(monotonic=time.monotonic, time=lambda: time.time() + 3600 * hours_later)
+    clock = LaterClock()
     monkeypatch.setattr(idle, "time", clock)
     world = World(spark, lake, tmp_path, idle=" IDLE TIMEOUT INTERVAL '1' HOUR")
     world.drop("readings", "a.json", [0, 1, 2, 3])
     world.drop("repairs", "a.json", [0, 1])
     world.run()
     assert world.rows() == {0: True, 1: True}  # the others wait for repairs
-    hours_later = 2
+    clock.ahead = 3600 * 2
     (event,) = world.run()
     marker = lake.table("repairs").marker()
     assert event == InputIdle("repairs", timedelta(hours=1), marker.watermark)

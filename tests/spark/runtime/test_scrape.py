@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from headwater.project import Project, load_project
 from headwater.serve.status import Status, status
 from headwater.servers.ports import free_port
 from tests.support.metrics import Scrape, scrape
+from tests.support.waiting import wait_for
 
 DEFINITIONS = """
 CREATE TABLE orders (
@@ -64,8 +64,8 @@ def running(folder: Path) -> Iterator[str]:
 
 def settled(project: Project, address: str, rows: int) -> tuple[Scrape, dict[str, Status]]:
     """A scrape and the status at a moment at which every view has read everything."""
-    deadline = time.monotonic() + WITHIN
-    while time.monotonic() < deadline:
+
+    def look() -> tuple[Scrape, dict[str, Status]] | None:
         before = {each.name: each for each in status(project)}
         try:
             found = scrape(address)
@@ -78,8 +78,11 @@ def settled(project: Project, address: str, rows: int) -> tuple[Scrape, dict[str
         lags = {found.value("headwater_lag_commits", n) for n in ("per_minute", "shares", "large")}
         if states == {"running"} and still and done and lags == {0}:
             return found, after
-        time.sleep(0.5)
-    raise AssertionError((project.root / "log").read_text())
+        return None
+
+    found = wait_for(look, f"every view, see {project.root / 'log'}", within=WITHIN, every=0.5)
+    assert found is not None
+    return found
 
 
 def compare(found: Scrape, said: dict[str, Status]) -> None:
@@ -105,8 +108,10 @@ def test_a_scrape_says_what_status_says(tmp_path: Path) -> None:
         put(tmp_path, "2", [order(4, 0), order(5, 40)])  # the first is too late
         settled(project, address, rows=5)
         put(tmp_path, "3", ["no JSON either"])  # an epoch without rows
-        while {each.name: each for each in status(project)}["orders"].epoch != 2:
-            time.sleep(0.2)
+        wait_for(
+            lambda: {each.name: each for each in status(project)}["orders"].epoch == 2,
+            "an epoch without rows",
+        )
         found, said = settled(project, address, rows=5)
         compare(found, said)
         counted = {"in": "rows_in", "out": "rows_out", "late": "late", "quarantined": "quarantined"}

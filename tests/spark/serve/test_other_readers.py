@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ import headwater
 from headwater.project import Project, load_project
 from headwater.serve.embedded import Embedded
 from jobs.demos.read import READERS, load
+from tests.support.waiting import wait_for
 
 ROOT = Path(headwater.__file__).parents[1]
 DEFINITIONS = """
@@ -63,8 +63,8 @@ def running(tmp_path: Path) -> Iterator[Project]:
 
 def loaded(project: Project, commits: int) -> tuple[Table, Snapshot]:
     """The view, once it has some commits."""
-    deadline = time.monotonic() + WITHIN
-    while time.monotonic() < deadline:
+
+    def look() -> tuple[Table, Snapshot] | None:
         try:
             table = load(project.root, "revenue")
         except (NoSuchTableError, OperationalError):  # nor, maybe, a whole catalog
@@ -78,8 +78,12 @@ def loaded(project: Project, commits: int) -> tuple[Table, Snapshot]:
             in (snapshot.summary.additional_properties if snapshot.summary else {})
         ):
             return table, snapshot
-        time.sleep(0.2)
-    raise AssertionError((project.root / "log").read_text())
+        return None
+
+    what = f"{commits} commits, see {project.root / 'log'}"
+    found = wait_for(look, what, within=WITHIN, every=0.2)
+    assert found is not None
+    return found
 
 
 def rows(found: pa.Table) -> list[tuple[Any, ...]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -14,6 +13,7 @@ from headwater.engine.streaming.query import StreamingView
 from headwater.plan.program import StreamingProgram
 from headwater.plan.windows import Window
 from headwater.runtime.session import session_for_thread
+from tests.support.waiting import wait_for
 
 NOON = datetime(2013, 1, 1, 12, tzinfo=UTC)
 HOUR = 3_600_000_000
@@ -171,10 +171,8 @@ def test_heartbeats_are_removed_once_they_are_read(spark, lake, tmp_path):
         bench.landed.land(("JFK", 0, NOON + timedelta(hours=3 * hour)))
         bench.drain(view, bench.landed.watermark_after)
     folder = tmp_path / "state" / "heartbeat" / "departures"
-    for _ in range(100):  # Spark removes them in a thread of its own
-        if len(list(folder.iterdir())) < 2:
-            break
-        time.sleep(0.1)
+    # Spark removes them in a thread of its own
+    wait_for(lambda: len(list(folder.iterdir())) < 2, "the heartbeats to be removed")
     view.stop()
     assert len(list(folder.iterdir())) < 2
 

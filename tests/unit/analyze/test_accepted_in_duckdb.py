@@ -18,7 +18,6 @@ from headwater.analyze.typing.functions.carried import DATE_WITH_TIME, TIME_TEXT
 from headwater.analyze.typing.functions.others import JSON_FAULT
 from headwater.dialect import parse_all
 from headwater.plan.planner import plan_project
-from headwater.plan.view_plan import ViewPlan
 from tests.accepted.corpus import Form, Project, forms, projects
 from tests.accepted.queries import at_rest
 from tests.fuzz.oracle import open_duckdb
@@ -26,12 +25,17 @@ from tests.fuzz.oracle import open_duckdb
 RANDOM = 60
 
 
-def planned(project: Project) -> tuple[Catalog, dict[str, ViewPlan]]:
-    """Return what the binder and the planner make of a project."""
+def bound(project: Project) -> Catalog:
+    """Return what the binder makes of a project."""
     statements, errors = parse_all(project.text)
     catalog, more = bind_all({project.name: statements})
     assert not [*errors, *more], project.name
-    return catalog, plan_project(catalog)
+    return catalog
+
+
+@pytest.fixture(scope="module")
+def corpus() -> list[tuple[Project, Catalog]]:
+    return [(project, bound(project)) for project in projects(RANDOM)]
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +58,12 @@ def test_check_says_of_a_form_what_the_table_says(form: Form) -> None:
     assert (outcome or "ok") == form.outcome
 
 
-def test_duckdb_can_bind_every_accepted_view(duck: duckdb.DuckDBPyConnection) -> None:
+def test_duckdb_can_bind_every_accepted_view(
+    duck: duckdb.DuckDBPyConnection, corpus: list[tuple[Project, Catalog]]
+) -> None:
     tried, wrong = 0, []
-    for project in projects(RANDOM):
-        catalog, plans = planned(project)
-        for plan in plans.values():
+    for project, catalog in corpus:
+        for plan in plan_project(catalog).values():
             tried += 1
             try:
                 duck.execute(f"DESCRIBE {at_rest(plan, catalog, 'duckdb').sql}")
@@ -70,17 +75,16 @@ def test_duckdb_can_bind_every_accepted_view(duck: duckdb.DuckDBPyConnection) ->
 
 def test_a_query_that_duckdb_cannot_bind_would_show(duck: duckdb.DuckDBPyConnection) -> None:
     form = next(form for form in forms() if "UNNEST(m)" in form.text and form.outcome == "ok")
-    catalog, plans = planned(form.project)
-    asked = at_rest(plans["v"], catalog, "duckdb").sql
+    catalog = bound(form.project)
+    asked = at_rest(plan_project(catalog)["v"], catalog, "duckdb").sql
     with pytest.raises(duckdb.Error, match="UNNEST"):
         duck.execute(f"DESCRIBE {asked.replace('MAP_KEYS', '')}")
 
 
-def test_every_node_of_the_language_is_in_a_query() -> None:
+def test_every_node_of_the_language_is_in_a_query(corpus: list[tuple[Project, Catalog]]) -> None:
     """A node that no query of the corpus has would never be asked of an engine."""
     seen: Counter[type[exp.Expr]] = Counter()
-    for project in projects(RANDOM):
-        catalog, _ = planned(project)
+    for project, catalog in corpus:
         for view in catalog.views.values():
             seen.update(type(node) for node in view.query.walk())
         statements, _ = parse_all(project.text)  # the binder replaces any_value, for example

@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 import duckdb
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headwater.analyze.bind.project import bind
@@ -53,7 +53,6 @@ def duck() -> Iterator[duckdb.DuckDBPyConnection]:
 @example(((3, 2), Decimal("0.01")), ((1, 0), Decimal(2)))
 @example(((3, 2), Decimal("-0.01")), ((1, 0), Decimal(2)))
 @example(((18, 9), Decimal("0.000000001")), ((18, 9), Decimal("999999999.999999999")))
-@settings(deadline=None)
 def test_duckdb_divides_as_trino_does(
     duck: duckdb.DuckDBPyConnection, one: tuple[Kind, Decimal], other: tuple[Kind, Decimal]
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 from headwater.cli.context import Context
 from headwater.cli.output import JsonOutput, TableOutput
 from headwater.cli.progress import LINE_EVERY, Lines, shown_progress
-from headwater.cli.warnings import show_warnings
+from headwater.cli.warnings import shown_warnings
 from headwater.errors import ServiceError
 from headwater.errors.steps import step, told
 from headwater.runtime.events import RunState, StateChanged, ViewCommitted, ViewDelivered, Warned
@@ -121,12 +121,9 @@ def test_a_run_says_what_it_does_before_the_first_commit(stream: type[io.StringI
 def warned() -> Iterator[tuple[Context, io.StringIO]]:
     err = io.StringIO()
     context = Context(output=TableOutput(io.StringIO(), err))
-    show_warnings(context)
-    yield context, err
-    for logger in (logging.getLogger(), logging.getLogger("headwater")):
-        for handler in list(logger.handlers):
-            if type(handler).__module__ == "headwater.cli.warnings":
-                logger.removeHandler(handler)
+    with shown_warnings(context):
+        yield context, err
+    assert not logging.getLogger("headwater").handlers  # a later command has an output of its own
 
 
 def test_what_is_logged_is_a_warning_once_with_its_remedy(

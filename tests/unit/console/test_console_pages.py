@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import time
 import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,6 +20,7 @@ from headwater.errors import SqlError
 from headwater.lake.protocol.marker import Marker
 from headwater.plan.planner import plan_project
 from headwater.project import load_project
+from tests.support.waiting import wait_for
 from tests.unit.serve.fake_lake import CLICKS, TABLES, FakeLake, make_lake
 
 AT = datetime(2024, 1, 1, 10, tzinfo=UTC)
@@ -153,11 +153,12 @@ def test_verify_is_a_button_that_finds_what_differs(lake: FakeLake, client: Test
     def checked() -> str:
         assert client.get("/relations/users/verify").status_code == 200
         client.post("/relations/users/verify", headers=OWN)
-        until = time.monotonic() + 60
-        while "checking" in (text := client.get("/relations/users/verify").text):
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        return text
+
+        def answer() -> str | None:
+            text = client.get("/relations/users/verify").text
+            return None if "checking" in text else text
+
+        return wait_for(answer, "an answer of verify") or ""
 
     assert '<span class="state good">equal</span>' in checked()
     before = lake.snapshot("users")
@@ -177,12 +178,10 @@ def test_sql_answers_and_bounds_rows(client: TestClient) -> None:
 def test_a_query_that_takes_too_long_is_stopped(lake: FakeLake) -> None:
     joined = ", ".join(f"clicks AS c{n}" for n in range(6))
     query = f"SELECT sum(c0.user_id * c1.user_id + c5.user_id) FROM {joined}"
-    began = time.monotonic()
     limits = QueryLimits(seconds=0.5, memory="256MB")
     with pytest.raises(SqlError) as caught, bounded(limits):
         run_query(lake.project, query)
     assert caught.value.condition == "QUERY_TOO_LONG"
-    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize(

@@ -221,7 +221,7 @@ sources = st.builds(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(views | sources | query)
 @example("CREATE STREAMING VIEW v AS SELECT a FROM t JOIN u ON emit")
 @example("CREATE STREAMING VIEW v AS SELECT a FROM t WHERE a || emit LIKE emit")
@@ -245,7 +245,7 @@ DESCRIPTOR QUALIFY ORDER LIMIT FILTER WITHIN GROUPING SETS UNNEST ORDINALITY COM
 words = st.sampled_from(WORDS.split())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(words, min_size=1, max_size=25).map(" ".join))
 def test_any_words_give_statements_or_errors_with_a_place(text):
     try:

@@ -2,12 +2,12 @@
 
 import subprocess
 import sys
-import time
 
 import pytest
 
 from headwater.dialect import parse, to_sql
 from headwater.errors import ErrorGroup, SqlError
+from tests.support.steps import lines_run
 
 VIEW = "CREATE STREAMING VIEW v AS SELECT a FROM t EMIT CHANGES"
 
@@ -42,9 +42,10 @@ def test_a_nul_character_is_refused_where_it_stands():
 
 
 def test_a_file_of_five_megabytes_is_refused_at_once():
-    started = time.process_time()
-    assert refused("SELECT 1;\n" * 500_000).condition == "TOO_LARGE"
-    assert time.process_time() - started < 1
+    text, conditions = "SELECT 1;\n" * 500_000, list[str]()
+    lines = lines_run(lambda: conditions.append(refused(text).condition))
+    assert conditions == ["TOO_LARGE"]
+    assert lines < len(text)
 
 
 @pytest.mark.parametrize(
@@ -70,9 +71,10 @@ def test_a_file_of_five_megabytes_is_refused_at_once():
     ids=lambda text: text[:20],
 )
 def test_nesting_and_chains_without_end_are_too_deep(text):
-    started = time.process_time()
-    assert refused(text).condition == "TOO_DEEP"
-    assert time.process_time() - started < 10
+    conditions: list[str] = []
+    lines = lines_run(lambda: conditions.append(refused(text).condition))
+    assert conditions == ["TOO_DEEP"]
+    assert lines < 300 * len(text)
 
 
 @pytest.mark.parametrize(
@@ -180,15 +182,17 @@ def test_bad_names_are_refused(name):
         assert refused(f"CREATE {create.format(name)}").condition == "BAD_NAME"
 
 
-def test_parsing_is_fast_and_starts_no_jvm():
+def test_parsing_starts_no_jvm():
     code = (
-        "import sys, time\nfrom headwater.dialect import parse\nparse('SELECT 1')\n"
-        "assert 'pyspark' not in sys.modules\nt = time.process_time()\n"
-        f"for _ in range(100): parse({VIEW!r})\n"
-        "print(time.process_time() - t)"
+        f"import sys\nfrom headwater.dialect import parse\nparse({VIEW!r})\n"
+        "assert 'pyspark' not in sys.modules"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert float(done.stdout) < 0.3
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_parsing_is_fast():
+    parse(VIEW)
+    assert lines_run(lambda: parse(VIEW)) < 8_000
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{3,}")
 _FORWARDED = "condition"
@@ -22,12 +24,14 @@ class Module:
     """One file, with the constants that it defines and what takes a condition in it."""
 
     path: Path
-    tree: ast.Module
+    calls: list[ast.Call]
+    classes: list[ast.ClassDef]
     constants: Mapping[str, ast.expr]
     takers: Mapping[str, tuple[int, ast.expr | None]]
 
 
-def raised(package: Path) -> dict[str, list[str]]:
+@cache
+def raised(package: Path) -> Mapping[str, list[str]]:
     """Return the places of each condition; the key ``""`` has those that cannot be read."""
     modules = [_module(path) for path in sorted(package.rglob("*.py"))]
     shared: dict[str, tuple[int, ast.expr | None]] = {}
@@ -44,18 +48,19 @@ def raised(package: Path) -> dict[str, list[str]]:
             for condition in _names(value, module, node):
                 place = f"{module.path.relative_to(package.parent)}:{node.lineno}"
                 found.setdefault(condition, []).append(place)
-    return found
+    return MappingProxyType(found)
 
 
 def _module(path: Path) -> Module:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        for child in ast.iter_child_nodes(node):
-            child.above = node  # type: ignore[attr-defined]
+    calls: list[ast.Call] = []
+    classes: list[ast.ClassDef] = []
     constants: dict[str, ast.expr] = {}
     takers: dict[str, tuple[int, ast.expr | None]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Name):
+    for node in _with_what_is_above(tree):
+        if isinstance(node, ast.Call):
+            calls.append(node)
+        elif isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Name):
             if target.id.isupper() or target.id == _FORWARDED:
                 constants.setdefault(target.id, node.value)
         elif isinstance(node, ast.FunctionDef):
@@ -67,6 +72,7 @@ def _module(path: Path) -> Module:
                 defaults = dict(zip(alone, node.args.kw_defaults, strict=True))
                 takers[_owner(node)] = (at, defaults.get(_FORWARDED))
         elif isinstance(node, ast.ClassDef):
+            classes.append(node)
             fields = [
                 each for each in node.body
                 if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
@@ -74,7 +80,20 @@ def _module(path: Path) -> Module:
             listed = [each.target.id for each in fields if isinstance(each.target, ast.Name)]
             if _FORWARDED in listed:
                 takers[node.name] = (listed.index(_FORWARDED), None)
-    return Module(path, tree, constants, takers)
+    return Module(path, calls, classes, constants, takers)
+
+
+def _with_what_is_above(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield every node, level by level; each knows its parent as ``above``."""
+    level: list[ast.AST] = [tree]
+    while level:
+        below: list[ast.AST] = []
+        for node in level:
+            yield node
+            for child in ast.iter_child_nodes(node):
+                child.above = node  # type: ignore[attr-defined]
+                below.append(child)
+        level = below
 
 
 def _owner(node: ast.FunctionDef) -> str:
@@ -83,19 +102,15 @@ def _owner(node: ast.FunctionDef) -> str:
 
 
 def _subclasses(module: Module, of: set[str]) -> Iterator[str]:
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.ClassDef) and any(
-            isinstance(base, ast.Name) and base.id in of for base in node.bases
-        ):
+    for node in module.classes:
+        if any(isinstance(base, ast.Name) and base.id in of for base in node.bases):
             yield node.name
 
 
 def _conditions(
     module: Module, takers: Mapping[str, tuple[int, ast.expr | None]]
 ) -> Iterator[tuple[ast.Call, ast.expr]]:
-    for node in ast.walk(module.tree):
-        if not isinstance(node, ast.Call):
-            continue
+    for node in module.calls:
         called = node.func
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
         # a set's add() takes one argument, a report's add() a condition, a message and more

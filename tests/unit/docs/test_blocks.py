@@ -159,8 +159,8 @@ def check_headwater(command: click.Command, words: list[str], block: Block) -> N
             assert value is not None, f"{block}: {command.name} needs {parameter.name}"
         if value is not None and isinstance(parameter.type, click.Choice):
             assert value in parameter.type.choices, f"{block}: {value} is no {parameter.name}"
-        if command.name == "sql" and parameter.name == "query" and value:
-            parse(str(value), file=str(block))
+        if command.name == "sql" and parameter.name == "query" and isinstance(value, str):
+            parse(value, file=str(block))
 
 
 def check_make(words: list[str], block: Block) -> None:

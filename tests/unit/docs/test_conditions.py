@@ -14,18 +14,19 @@ from tests.unit.docs.raised import raised
 
 ROOT = Path(__file__).parents[3]
 PACKAGE, REFERENCE = ROOT / "headwater", ROOT / "docs" / "reference"
-RAISED = raised(PACKAGE)
 LONGEST = 25
 """Words of a sentence."""
 
 
 def test_every_condition_that_is_raised_is_in_the_catalogue() -> None:
-    unknown = {name: places for name, places in RAISED.items() if name not in explanations()}
+    unknown = {
+        name: places for name, places in raised(PACKAGE).items() if name not in explanations()
+    }
     assert not unknown, f"write cause and remedy into {FOLDER}"
 
 
 def test_the_catalogue_has_nothing_that_is_not_raised() -> None:
-    assert sorted(set(explanations()) - set(RAISED)) == []
+    assert sorted(set(explanations()) - set(raised(PACKAGE))) == []
 
 
 def test_every_file_of_conditions_is_a_family() -> None:

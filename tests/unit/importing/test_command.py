@@ -46,7 +46,7 @@ def test_a_person_sees_what_was_turned_and_what_comes_next(
 ) -> None:
     assert main(["import", "job.sql", "--from", "flink"]) == 1
     out, err = capsys.readouterr()
-    assert "job.sql:3" in out and "left out" in out and "the clock is no part" in out
+    assert "job.sql:3" in out and "left out" in out and "the clock is no" in out
     assert "turned 2 of 3 statements: 1 table, 1 view" in err
     assert "cd job" in err
     assert main(["--project", "job", "check"]) == 0

@@ -128,7 +128,7 @@ def late_though_never_idle(seed: int, *, hold: bool = True) -> int:
     return late
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(st.integers(0, 2**32))
 def test_no_row_of_a_partition_is_late_as_long_as_it_was_never_idle(seed):
     assert late_though_never_idle(seed) == 0

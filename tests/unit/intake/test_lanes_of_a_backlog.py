@@ -120,7 +120,7 @@ def rows_late_of_their_own_backlog(seed: int, come=Epochs.come) -> tuple[int, bo
     return late, reach is not None and reach >= newest(parts) - delay
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 @given(SEEDS)
 def test_no_row_of_a_backlog_is_late_and_the_watermark_gets_there(seed):
     late, arrived = rows_late_of_their_own_backlog(seed)
@@ -139,7 +139,7 @@ def test_the_newest_time_of_all_lanes_would_make_rows_of_a_backlog_late(monkeypa
     assert sum(rows_late_of_their_own_backlog(seed)[0] > 0 for seed in range(200)) > 50
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(SEEDS)
 def test_the_order_and_size_of_epochs_of_one_look_change_no_result(seed):
     """Files of the same hours, read in any order and in epochs of any size, count the same."""

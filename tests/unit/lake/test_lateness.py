@@ -61,7 +61,7 @@ def test_the_longest_delay_holds_until_enough_rows_have_come():
     assert delay(after(*few), RULE) == SECOND
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(0, 2**32), st.sampled_from([0.5, 0.9, 0.99]))
 def test_the_delay_is_the_percentile_or_a_little_longer(seed, share):
     rnd = random.Random(seed)
@@ -102,7 +102,7 @@ def test_an_epoch_without_rows_changes_nothing():
     assert with_epoch(recent, {}, RULE) == recent
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.lists(st.integers(0, 10**10), max_size=60), max_size=60))
 def test_it_fits_into_a_marker_and_a_restart_goes_on_from_there(epochs):
     straight: dict[int, float] = {}
@@ -118,7 +118,7 @@ def test_it_fits_into_a_marker_and_a_restart_goes_on_from_there(epochs):
     assert SECOND <= delay(straight, RULE) <= 600 * SECOND
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(0, 2**32))
 def test_the_watermark_never_goes_back_and_stays_between_the_least_and_the_longest_delay(seed):
     rnd = random.Random(seed)

@@ -9,7 +9,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -28,6 +27,7 @@ from headwater.lake.catalogs.sqlite import SqliteDatabase
 from headwater.runtime import lease as module
 from headwater.runtime.events import Event, LeaseAwaited
 from headwater.runtime.lease import Lease
+from tests.support.waiting import FakeClock, wait_for
 
 HOLDER = """
 import os
@@ -119,21 +119,11 @@ def test_second_process_is_told_who_runs_the_project(tmp_path, holder, state):
     assert holder.answers(1) == {"still mine"}
 
 
-def test_owner_on_another_host_is_left_alone_while_it_renews(tmp_path):
+def test_owner_on_another_host_is_left_alone_while_it_renews(tmp_path, monkeypatch):
     row, token = elsewhere(tmp_path, LONG)
-    over = threading.Event()
-
-    def renew() -> None:
-        while not over.wait(0.1):
-            row.renew(token)
-
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(renew)
-        try:
-            with pytest.raises(ServiceError) as error:
-                acquire(tmp_path, lease=SHORT)
-        finally:
-            over.set()
+    monkeypatch.setattr(module, "time", FakeClock(on_sleep=lambda: row.renew(token)))
+    with pytest.raises(ServiceError) as error:
+        acquire(tmp_path, lease=SHORT)
     assert error.value.condition == "ALREADY_RUNNING"
     assert "process 77 on host far" in error.value.message
 
@@ -157,15 +147,16 @@ def test_two_newcomers_at_once_are_one_owner_and_one_refused(tmp_path, monkeypat
         lease.release()
 
 
-def test_a_newcomer_waits_for_another_that_makes_the_catalog(tmp_path):
+def test_a_newcomer_waits_for_another_that_makes_the_catalog(tmp_path, monkeypatch):
+    tried, is_busy = threading.Event(), sqlite._is_busy
+    monkeypatch.setattr(sqlite, "_is_busy", lambda error: tried.set() or is_busy(error))
     database = SqliteDatabase(config(tmp_path).warehouse)
     database.path.parent.mkdir(parents=True)
     with closing(sqlite3.connect(database.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")  # as long as no WAL is on, SQLite gives up at once
         with ThreadPoolExecutor(1) as pool:
             made = pool.submit(database.create_table, "CREATE TABLE t (a)")
-            time.sleep(0.2)
-            assert not made.done()
+            assert tried.wait(60) and not made.done()
             other.execute("COMMIT")
             made.result()
     assert database.has_table("t")
@@ -183,12 +174,14 @@ def test_lease_of_a_killed_process_of_this_host_is_free_at_once(tmp_path, holder
     assert not waited
 
 
-def test_lease_of_a_silent_owner_on_another_host_runs_out(tmp_path):
+def test_lease_of_a_silent_owner_on_another_host_runs_out(tmp_path, monkeypatch):
     row, _ = elsewhere(tmp_path, SHORT)
     waited: list[Event] = []
-    began = time.monotonic()
+    clock = FakeClock()
+    began = clock.now
+    monkeypatch.setattr(module, "time", clock)
     with acquire(tmp_path, lease=SHORT, progress=waited.append) as lease:
-        assert time.monotonic() - began >= SHORT
+        assert clock.now >= began + SHORT
         assert lease.token == 2
         assert not row.renew(1)
     assert isinstance(waited[0], LeaseAwaited)
@@ -236,12 +229,10 @@ def test_owner_that_cannot_renew_for_a_while_stays_the_owner(tmp_path, monkeypat
         path = SqliteDatabase(config(tmp_path).warehouse).path
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN EXCLUSIVE")
-            while "could not be renewed" not in caplog.text:
-                time.sleep(0.02)
+            wait_for(lambda: "could not be renewed" in caplog.text, "a failed renewal")
             lease.check()  # reads beside a writer
         before = lease._row.read().renewals
-        while lease._row.read().renewals == before:
-            time.sleep(0.02)
+        wait_for(lambda: lease._row.read().renewals != before, "a renewal")
         lease.check()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from headwater.project import load_project
 from headwater.runtime.definition_watch import DefinitionWatch, watched
 from headwater.runtime.events import DefinitionsChanged, Event
+from tests.support.waiting import wait_for
 
 TABLE = """
 CREATE TABLE t (id BIGINT, name VARCHAR) WITH (connector = 'files', path = 'in')
@@ -56,8 +56,6 @@ def test_a_run_is_told(folder: Path) -> None:
     events: list[Event] = []
     with watched(load_project(folder), events.append, every=0.01):
         (folder / "b.sql").write_text("CREATE STREAMING VIEW w AS SELECT id FROM v;")
-        until = time.monotonic() + 10
-        while not events and time.monotonic() < until:
-            time.sleep(0.01)
+        wait_for(lambda: events, "an event")
     (event,) = events
     assert isinstance(event, DefinitionsChanged) and event.changes["new"] == ("w",)

@@ -161,7 +161,7 @@ def one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Time, "__init__", lambda self: setattr(self, "__dict__", shared.__dict__))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(SEEDS)
 def test_no_row_comes_below_what_a_view_was_told_of_its_table(seed):
     below, in_order = run_of(seed)

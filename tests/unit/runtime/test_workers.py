@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import threading
-import time
 import weakref
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,9 +16,11 @@ from headwater.intake.land import Landing
 from headwater.runtime.backoff import BackOff
 from headwater.runtime.board import Board
 from headwater.runtime.events import RunState
+from headwater.runtime.workers import landing as landing_module
 from headwater.runtime.workers import sinks
 from headwater.runtime.workers.landing import LandingWorker
 from headwater.runtime.workers.worker import Worker
+from tests.support.waiting import FakeClock
 
 
 class Opened:
@@ -62,20 +63,20 @@ def test_what_failed_is_let_go_before_the_next_start(tmp_path: Path) -> None:
 
 
 class SlowLanding:
-    """Lands five rows in each step, which takes a while.
+    """Lands five rows in each step, which takes half a second.
 
     Args:
         backlog: how many more are waiting.
+        clock: by which it takes its time.
     """
 
     source = SimpleNamespace(name="t")
-    seconds = 0.02
 
-    def __init__(self, backlog: int) -> None:
-        self._backlog = backlog
+    def __init__(self, backlog: int, clock: FakeClock) -> None:
+        self._backlog, self._clock = backlog, clock
 
     def step(self) -> StepResult:
-        time.sleep(self.seconds)
+        self._clock.sleep(0.5)
         return StepResult(0, 5, 5, 5, 0, 0, 0, None, 1)
 
     def backlog(self) -> int:
@@ -86,9 +87,9 @@ class SlowLanding:
 
 
 @pytest.mark.parametrize(
-    ("backlog", "once", "trigger", "least"),
+    ("backlog", "once", "trigger", "rest"),
     [
-        (0, False, 0, 0.02),
+        (0, False, 0, 0.5),
         (0, False, 2, 1.5),
         (4, False, 2, 1.5),
         (5, False, 2, 0),
@@ -96,9 +97,16 @@ class SlowLanding:
     ],
 )
 def test_a_landing_that_has_caught_up_leaves_a_turn_to_the_views(
-    tmp_path: Path, backlog: int, once: bool, trigger: float, least: float
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    backlog: int,
+    once: bool,
+    trigger: float,
+    rest: float,
 ) -> None:
-    landing: Any = SlowLanding(backlog)
+    clock = FakeClock()
+    monkeypatch.setattr(landing_module, "time", clock)
+    landing: Any = SlowLanding(backlog, clock)
     board = Board(tmp_path, lambda event: None)
     worker = LandingWorker(
         *("t", board, BackOff(0, 0, 3), 0),
@@ -107,7 +115,7 @@ def test_a_landing_that_has_caught_up_leaves_a_turn_to_the_views(
         trigger=trigger,
     )
     worker.step()
-    assert worker.rest >= least and bool(worker.rest) is bool(least)
+    assert worker.rest == rest
 
 
 class SlowDelivery:

@@ -9,6 +9,7 @@ import shutil
 import zipfile
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +46,23 @@ def bundle(folder: Path, trino_url: str | None = None) -> ProjectBundle:
     return project_bundle(project, plan_project(project.catalog), trino_url)
 
 
+@cache
+def example(name: str) -> ProjectBundle:
+    return bundle(ROOT / "sql" / name, "http://127.0.0.1:8080")
+
+
 def loaded(found: ProjectBundle, kind: str) -> dict[str, Any]:
     """The files of a folder of the bundle, read as Superset reads them."""
     return {
-        Path(path).stem: YAML(typ="safe", pure=True).load(text)
+        Path(path).stem: json.loads(_as_json(text))
         for path, text in found.files.items()
         if path.startswith(f"{kind}/")
     }
+
+
+@cache
+def _as_json(text: str) -> str:
+    return json.dumps(YAML(typ="safe", pure=True).load(text))
 
 
 def chart_file(folder: Path, text: str, name: str = "one.yaml") -> Path:
@@ -96,7 +107,7 @@ def test_the_charts_of_the_repository_are_those_that_are_read() -> None:
     dashboards = ROOT / "dashboards"
     assert (dashboards / "pipeline").resolve() == CHARTS.resolve()
     for name in PROJECTS:
-        found = bundle(ROOT / "sql" / name, "http://127.0.0.1:8080")
+        found = example(name)
         files = {file.stem for file in (dashboards / name).glob("*.yaml")}
         charts = loaded(found, "charts")
         written = {chart.partition("__")[2] for chart in charts if "__" in chart}
@@ -132,7 +143,7 @@ def test_rows_that_count_the_same_twice_are_not_added_up(folder: Path, view: str
 def examples(folder: Path) -> Iterator[ProjectBundle]:
     yield bundle(folder)
     for name in PROJECTS:
-        yield bundle(ROOT / "sql" / name, "http://127.0.0.1:8080")
+        yield example(name)
 
 
 def test_charts_name_only_what_their_dataset_has(folder: Path) -> None:
