@@ -75,28 +75,37 @@ def run_shell(
     )
     output.note(greeting)
     while True:
+        typed = False
         try:
             text = session.prompt()
+            typed = True
+            if _carried_out(text, engine, output):
+                return EXIT_OK
         except KeyboardInterrupt:
-            continue
+            if typed:
+                output.note("stopped")
         except EOFError:
             return EXIT_OK
-        word = text.strip().rstrip(";").strip()
-        if word.lower() in LEAVE:
-            return EXIT_OK
-        if word.lower() in _HELP:
-            output.note(HELP)
-            continue
-        statements, rest = cut(_COMMANDS.get(word.lower(), text))
-        for statement in [*statements, *([rest] if rest.strip() else [])]:
-            try:
-                run_statement(engine()[0], statement, output, counted=True)
-            except KeyboardInterrupt:
-                output.note("stopped")
-                break
-            except HeadwaterError as error:
-                output.error(error)
-                break
+
+
+def _carried_out(
+    text: str, engine: Callable[[], tuple[QueryEngine, Words]], output: Output
+) -> bool:
+    """Do what a text says; return whether it says to leave."""
+    word = text.strip().rstrip(";").strip().lower()
+    if word in LEAVE:
+        return True
+    if word in _HELP:
+        output.note(HELP)
+        return False
+    statements, rest = cut(_COMMANDS.get(word, text))
+    for statement in [*statements, *([rest] if rest.strip() else [])]:
+        try:
+            run_statement(engine()[0], statement, output, counted=True)
+        except HeadwaterError as error:
+            output.error(error)
+            break
+    return False
 
 
 class _Completer(Completer):

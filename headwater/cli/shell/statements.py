@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _AGAIN = 0.05
 """Seconds between two looks at a query, and between two requests to stop it."""
+_START = 1.0
+"""Seconds after which a thread that has not begun was never started: Ctrl-C came before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +95,10 @@ def _interruptible(work: Callable[[], int], interrupt: Callable[[], None]) -> in
     """Do work in a thread, for DuckDB hears of no Ctrl-C; end it before Ctrl-C is raised here."""
     found: list[int] = []
     failed: list[BaseException] = []
-
-    ended = threading.Event()
+    begun, ended = threading.Event(), threading.Event()
 
     def run() -> None:
+        begun.set()
         try:
             found.append(work())
         except BaseException as error:
@@ -104,13 +106,13 @@ def _interruptible(work: Callable[[], int], interrupt: Callable[[], None]) -> in
         finally:
             ended.set()
 
-    # CPython 3.11 takes a thread for dead if Ctrl-C interrupts join(): hence the event
-    threading.Thread(target=run, name="query", daemon=True).start()
     try:
+        # CPython 3.11 takes a thread for dead if Ctrl-C interrupts join(): hence the events
+        threading.Thread(target=run, name="query", daemon=True).start()
         while not ended.wait(_AGAIN):
             pass
     except KeyboardInterrupt:
-        while not ended.wait(_AGAIN):
+        while begun.wait(_START) and not ended.wait(_AGAIN):
             interrupt()
         raise
     if failed:

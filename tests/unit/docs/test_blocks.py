@@ -26,6 +26,7 @@ from ruamel.yaml import YAML
 from headwater.cli.main import cli, main
 from headwater.config.settings import load_config
 from headwater.dialect import parse
+from headwater.dialect.splitter import cut
 from headwater.errors import EXIT_NO, EXIT_OK, ConfigError, HeadwaterError
 from headwater.testing.slt import parse as parse_slt
 from tests.support.pages import DOCS, README, ROOT, Block, blocks, commands, pages
@@ -160,7 +161,9 @@ def check_headwater(command: click.Command, words: list[str], block: Block) -> N
         if value is not None and isinstance(parameter.type, click.Choice):
             assert value in parameter.type.choices, f"{block}: {value} is no {parameter.name}"
         if command.name == "sql" and parameter.name == "query" and isinstance(value, str):
-            parse(value, file=str(block))
+            for statement in [*cut(f"{value};")[0]]:
+                if statement.split()[0].upper() not in ("SHOW", "DESCRIBE"):
+                    parse(statement, file=str(block))
 
 
 def check_make(words: list[str], block: Block) -> None:

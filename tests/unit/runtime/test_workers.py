@@ -71,6 +71,7 @@ class SlowLanding:
     """
 
     source = SimpleNamespace(name="t")
+    changed = 0
 
     def __init__(self, backlog: int, clock: FakeClock) -> None:
         self._backlog, self._clock = backlog, clock

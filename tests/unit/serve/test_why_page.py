@@ -43,7 +43,10 @@ def pairs() -> Iterator[tuple[Block, Block]]:
     return ((one, two) for one, two in pairwise(marked) if one.language == "sh")
 
 
-def test_the_page_shows_what_commands_print(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_shows_what_commands_print(
+    lake: Lake, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     page = PAGE.read_text(encoding="utf-8")
     for command, shown in pairs():
         _, *arguments = shlex.split(command.text)
