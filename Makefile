@@ -164,7 +164,7 @@ swaps: setup ## swaps of views under SIGKILL, while somebody reads (SWAPS, SEED)
 
 .PHONY: fuzz
 fuzz: setup ## random queries over changing tables, against DuckDB: make fuzz QUERIES=2000 SEED=7
-	@HEADWATER_EVERY=1 $(PYTEST) -q $(PARALLEL) tests/unit/plan/test_algebra.py tests/unit/plan/test_nested_calls.py tests/unit/plan/test_queries_in_motion.py
+	@HEADWATER_EVERY=1 $(PYTEST) -q $(PARALLEL) tests/unit/patterns/test_pattern_views.py tests/unit/plan/test_algebra.py tests/unit/plan/test_nested_calls.py tests/unit/plan/test_queries_in_motion.py
 	$(BIN)/python -m tests.fuzz.algebra $(if $(RULE),--rule "$(RULE)") --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
 	$(BIN)/python -m tests.fuzz.why --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
 	$(BIN)/python -m tests.fuzz.odd_shapes --queries $(or $(QUERIES),1200) --seed $(or $(SEED),1)

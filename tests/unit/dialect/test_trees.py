@@ -86,3 +86,8 @@ def test_a_tree_of_any_depth_is_copied() -> None:
     for _ in range(20_000):
         tree = exp.Paren(this=tree)
     assert sum(1 for _ in tree.copy().walk()) == 20_002
+
+
+def test_a_node_has_no_slot_that_copies_leave_out() -> None:
+    known = {"args", "parent", "arg_key", "index", "comments", "_type", "_meta", "_hash"}
+    assert set(exp.Expression.__slots__) == known
