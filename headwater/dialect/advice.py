@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -74,11 +75,13 @@ class _Place:
         token = self.token(offset)
         return "" if token is None or _is_quoted(token, self.text) else token.text.upper()
 
-    def refused(self, hint: str, first: Token | None = None, last: Token | None = None) -> _Found:
-        return hint, first, last
 
+class _Advice(NamedTuple):
+    """What to change: a hint, and from which token to which it is about; None: the refused one."""
 
-_Found = tuple[str, Token | None, Token | None]
+    hint: str
+    first: Token | None = None
+    last: Token | None = None
 
 
 def advised(error: DialectError, tokens: Sequence[Token], text: str) -> DialectError:
@@ -120,7 +123,7 @@ def check_operators(tokens: Sequence[Token]) -> None:
             raise DialectError("SYNTAX_ERROR", message, hint, first.start, second.end + 1)
 
 
-def _semicolon(place: _Place) -> _Found | None:
+def _semicolon(place: _Place) -> _Advice | None:
     token, word = place.here, place.word(0)
     if token is None or place.at == 0 or word not in _STARTERS:
         return None
@@ -132,13 +135,13 @@ def _semicolon(place: _Place) -> _Found | None:
         # a view without AS, a table without anything that a query could follow
         is_view = "STREAMING" in (each.text.upper() for each in place.tokens[1:4])
         if is_view and place.word(-1) != "VIEW":
-            return place.refused(f"is AS missing before {word}?")
+            return _Advice(f"is AS missing before {word}?")
         return None
     before = place.token(-1)
     is_over = before is not None and before.token_type in _ENDS
     if starts_statement or (is_over and not _unclosed(place.tokens[: place.at])):
         line = place.text.count("\n", 0, token.start) + 1
-        return place.refused(f"is a ; missing before {word} on line {line}?")
+        return _Advice(f"is a ; missing before {word} on line {line}?")
     return None
 
 
@@ -146,51 +149,51 @@ def _has_as(place: _Place) -> bool:
     return any(token.text.upper() == "AS" for token in place.tokens[: place.at])
 
 
-def _operator(place: _Place) -> _Found | None:
+def _operator(place: _Place) -> _Advice | None:
     for index in range(max(place.at - 3, 0), min(place.at + 2, len(place.tokens))):
         token = place.tokens[index]
         if token.text in _WORDS_FOR and token.token_type != TokenType.STRING:
-            return place.refused(f"write {_WORDS_FOR[token.text]}", token)
+            return _Advice(f"write {_WORDS_FOR[token.text]}", token)
         following = place.tokens[index + 1] if index + 1 < len(place.tokens) else None
         if following is None or following.start != token.end + 1:
             continue
         if (token.text, following.text) in _OPERATORS:
             hint = f"write {_OPERATORS[token.text, following.text]}"
-            return place.refused(hint, token, following)
+            return _Advice(hint, token, following)
     return None
 
 
-def _comment(place: _Place) -> _Found | None:
+def _comment(place: _Place) -> _Advice | None:
     token, after = place.here, place.token(1)
     if token is None or token.text not in _COMMENTS:
         return None
     doubled = after is not None and after.text == "/" and after.start == token.end + 1
-    return place.refused("a comment begins with --") if doubled or token.text == "#" else None
+    return _Advice("a comment begins with --") if doubled or token.text == "#" else None
 
 
-def _quotes(place: _Place) -> _Found | None:
+def _quotes(place: _Place) -> _Advice | None:
     for offset in (0, -1):
         token = place.token(offset)
         if token is None:
             continue
         if token.text[:1] in CURLY and token.token_type != TokenType.STRING:
-            return place.refused(text_hint(token.text.strip(CURLY)), token)
+            return _Advice(text_hint(token.text.strip(CURLY)), token)
     token = place.here
     if token is not None and place.text[token.start] == '"' and _is_quoted(token, place.text):
-        return place.refused(text_hint(token.text))
+        return _Advice(text_hint(token.text))
     return None
 
 
-def _comma_too_many(place: _Place) -> _Found | None:
+def _comma_too_many(place: _Place) -> _Advice | None:
     before, token = place.token(-1), place.here
     if before is None or before.token_type != TokenType.COMMA:
         return None
     if token is None or token.text in (")", "]", ",") or token.text.upper() in _CLAUSES:
-        return place.refused("remove the comma before this")
+        return _Advice("remove the comma before this")
     return None
 
 
-def _keyword(place: _Place) -> _Found | None:
+def _keyword(place: _Place) -> _Advice | None:
     opened = _unclosed(place.tokens[: place.at])
     called = [place.tokens.index(opened[-1]) - 1 - place.at] if opened else []
     for offset in (*_LOOKED_AT, *called):
@@ -198,19 +201,19 @@ def _keyword(place: _Place) -> _Found | None:
         if token is None or token.token_type != TokenType.VAR or place.word(offset) in QUERY_WORDS:
             continue
         if near := slip_of(token.text, QUERY_WORDS):
-            return place.refused(f"did you mean {near}?", token)
+            return _Advice(f"did you mean {near}?", token)
     return None
 
 
-def _bracket(place: _Place) -> _Found | None:
+def _bracket(place: _Place) -> _Advice | None:
     opened, stray = _brackets(place.tokens)
     token = place.here
     if stray is not None:
         if stray is token:
             hint = f"remove this {stray.text}: it closes nothing, or a {_CLOSERS[stray.text]} is"
-            return place.refused(f"{hint} missing before it")
+            return _Advice(f"{hint} missing before it")
         if token is not None and stray.start > token.start and not opened:
-            return place.refused(f"is a {_CLOSERS[stray.text]} missing before this?")
+            return _Advice(f"is a {_CLOSERS[stray.text]} missing before this?")
     if not opened:
         return None
     within = [each for each in opened if token is None or each.start < token.start]
@@ -222,27 +225,27 @@ def _bracket(place: _Place) -> _Found | None:
     behind = f" after {before.text}" if before and before.token_type in _NAMES else ""
     closer = next(end for end, start in _CLOSERS.items() if start == bracket.text)
     line = place.text.count("\n", 0, bracket.start) + 1
-    return place.refused(
+    return _Advice(
         f"is a {closer} missing? The {bracket.text}{behind} on line {line} is not closed"
     )
 
 
-def _missing_word(place: _Place) -> _Found | None:
+def _missing_word(place: _Place) -> _Advice | None:
     before, token = place.word(-1), place.here
     if token is None:
         return None
     if before in _NEEDS_BY:
-        return place.refused(f"is BY missing after {before}?")
+        return _Advice(f"is BY missing after {before}?")
     for offset in range(-1, -5, -1):
         word = place.word(offset)
         if word in ("ON", "USING", "WHERE"):
             break
         if word == "JOIN" and offset < -1:
-            return place.refused(f"is ON missing before {token.text}?")
+            return _Advice(f"is ON missing before {token.text}?")
     return None
 
 
-def _side_by_side(place: _Place) -> _Found | None:
+def _side_by_side(place: _Place) -> _Advice | None:
     """Two values with nothing between them."""
     token, before = place.here, place.token(-1)
     if token is None or before is None or place.error.condition == "UNKNOWN_CLAUSE":
@@ -252,22 +255,22 @@ def _side_by_side(place: _Place) -> _Found | None:
     if token.text == "(" and before.token_type == TokenType.VAR:
         ahead = place.token(-2)  # count(*) sum(
         if ahead is not None and ahead.token_type in _ENDS:
-            return place.refused(f"is a comma missing before {before.text}?", before)
+            return _Advice(f"is a comma missing before {before.text}?", before)
     ended = before.token_type in _ENDS or before.text.upper() in TYPE_NAMES
     if token.token_type in _OPERANDS and ended:
         shown = place.text[token.start : token.end + 1]
-        return place.refused(f"is a comma or an operator missing before {shown}?")
+        return _Advice(f"is a comma or an operator missing before {shown}?")
     return None
 
 
-_SURE: Sequence[Callable[[_Place], _Found | None]] = (
+_SURE: Sequence[Callable[[_Place], _Advice | None]] = (
     _semicolon,
     _comment,
     _quotes,
     _comma_too_many,
 )
 """What is asked even if the parser has a hint of its own."""
-_LIKELY: Sequence[Callable[[_Place], _Found | None]] = (
+_LIKELY: Sequence[Callable[[_Place], _Advice | None]] = (
     _operator,
     _keyword,
     _bracket,
