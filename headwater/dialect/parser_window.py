@@ -15,6 +15,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from headwater.dialect.parser_length import LengthParser
 from headwater.dialect.syntax import WindowTable
 from headwater.errors.nearest import nearest
+from headwater.errors.words import count
 
 
 @dataclass(slots=True)
@@ -105,9 +106,9 @@ class WindowParser(LengthParser):
             given.append(self._parse_length(call.kind, names[min(len(given), len(names) - 1)]))
         if not self._match(TokenType.R_PAREN):
             self.fail_near(hint='expected "," or ")" here')
-        count = len(call.lengths)
-        if not count <= len(given) <= count + (call.kind != "SESSION"):
-            message = f"{call.kind} takes {count} interval{'s' * (count > 1)}, not {len(given)}"
+        least = len(call.lengths)
+        if not least <= len(given) <= least + (call.kind != "SESSION"):
+            message = f"{call.kind} takes {count(least, 'interval')}, not {len(given)}"
             self.fail("SYNTAX_ERROR", message, hint=f"write {call.usage}", token=call.start)
         call.found.update(zip(names, given, strict=False))
 

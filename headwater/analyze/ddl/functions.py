@@ -31,6 +31,7 @@ from headwater.dialect.normalize import is_too_deep
 from headwater.dialect.parser import known_functions
 from headwater.dialect.position import offsets_of
 from headwater.errors.nearest import did_you_mean
+from headwater.errors.words import count
 
 MAX_CALL, MAX_CALLS = 2_000, 10_000
 """So many nodes of a syntax tree one call may become, and all calls of a statement together: the
@@ -277,8 +278,7 @@ def _fits(call: exp.Anonymous, function: UserFunction, report: Diagnostics) -> b
         hint = f"call it as {function.signature}"
         report.add("WRONG_ARGUMENTS", message, call, hint)
     elif len(given) != wanted:
-        many = f"{wanted} argument{'s' * (wanted != 1)}"
-        message = f"{function.signature} takes {many}, not {len(given)}"
+        message = f"{function.signature} takes {count(wanted, 'argument')}, not {len(given)}"
         report.add("WRONG_ARGUMENTS", message, call, "")
     else:
         return True

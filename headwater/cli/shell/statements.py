@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from headwater.cli.output import Output, Row
 from headwater.errors import EXIT_NO, EXIT_OK, HeadwaterError
+from headwater.errors.words import count
 
 if TYPE_CHECKING:
     from headwater.serve.embedded import Result
@@ -68,7 +69,7 @@ def run_statement(engine: QueryEngine, text: str, output: Output, *, counted: bo
                 output.note(f'left out: "{name}": {reason}')
             if counted:
                 seconds = time.monotonic() - began
-                output.note(f"({seen:,} row{'s' * (seen != 1)}, {seconds:.1f} s)")
+                output.note(f"({count(seen, 'row')}, {seconds:.1f} s)")
             return EXIT_NO if result.unread else EXIT_OK
 
     return work() if engine.interrupt is None else _interruptible(work, engine.interrupt)
