@@ -129,12 +129,12 @@ coverage: setup ## which lines the tests without a JVM run: a report in build/co
 
 .PHONY: test-spark
 test-spark: setup ## one test on a local Spark for each rule, operator, connector, step and fault
-	@export JDK_JAVA_OPTIONS="$(ONE_COMPILER) $${JDK_JAVA_OPTIONS:-}"
+	@export HEADWATER_SEED=$(COMMITS) JDK_JAVA_OPTIONS="$(ONE_COMPILER) $${JDK_JAVA_OPTIONS:-}"
 	$(PYTEST) -q $(PARALLEL) -m "$(SPARK)" tests/unit tests/spark tests/slt $(ARGS)
 
 .PHONY: test-kills
-test-kills: setup ## a few real SIGKILLs, every snapshot judged by DuckDB
-	@$(BIN)/python -m tests.faults.soak --kills 4 --seed 1 --jobs 2
+test-kills: setup ## two real SIGKILLs, every snapshot judged by DuckDB
+	@$(BIN)/python -m tests.faults.soak --kills 2 --seed 1 --jobs 2
 
 ##@ Check at length
 
@@ -147,7 +147,11 @@ lane: setup ## run the part whose turn it is, or others: make lane PARTS="tpcds/
 	@$(BIN)/python -m tests.long_lanes run $(PARTS)
 
 .PHONY: test-long
-test-long: test-spark-rest faults swaps fuzz fuzz-streams fuzz-changes conformance dialects tpch tpcds tpcdi nexmark test-services test-serving ## all of these lanes, one after another
+test-long: test-every test-spark-rest faults swaps fuzz fuzz-streams fuzz-changes conformance dialects tpch tpcds tpcdi nexmark test-services test-serving ## all of these lanes, one after another
+
+.PHONY: test-every
+test-every: export HEADWATER_EVERY := 1
+test-every: test-unit test-spark ## the same tests with all their cases, which otherwise take turns
 
 .PHONY: test-spark-rest
 test-spark-rest: setup ## every Spark test that is not in the fast lane
@@ -164,8 +168,7 @@ swaps: setup ## swaps of views under SIGKILL, while somebody reads (SWAPS, SEED)
 
 .PHONY: fuzz
 fuzz: setup ## random queries over changing tables, against DuckDB: make fuzz QUERIES=2000 SEED=7
-	@HEADWATER_EVERY=1 $(PYTEST) -q $(PARALLEL) tests/unit/patterns/test_pattern_views.py tests/unit/plan/test_algebra.py tests/unit/plan/test_nested_calls.py tests/unit/plan/test_queries_in_motion.py
-	$(BIN)/python -m tests.fuzz.algebra $(if $(RULE),--rule "$(RULE)") --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
+	@$(BIN)/python -m tests.fuzz.algebra $(if $(RULE),--rule "$(RULE)") --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
 	$(BIN)/python -m tests.fuzz.why --queries $(or $(QUERIES),200) --seed $(or $(SEED),1)
 	$(BIN)/python -m tests.fuzz.odd_shapes --queries $(or $(QUERIES),1200) --seed $(or $(SEED),1)
 	$(BIN)/python -m tests.fuzz.run --queries $(or $(QUERIES),200) --seed $(or $(SEED),1) $(ARGS)

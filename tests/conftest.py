@@ -5,14 +5,17 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from hypothesis import settings
+from pyspark.core import context
 from pyspark.sql import SparkSession
 
 from headwater.config.settings import Config, RunSection
-from tests.lanes import is_fast
+from tests.lanes import entries_in_turn, is_fast
 from tests.support.parts import in_part
+from tests.support.sampling import some_cases
 
 ROOT = Path(__file__).parent
 MARKERS = {"spark": "spark", "slt": "spark", "services": "services"}
@@ -40,8 +43,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     part, first = config.getoption("part"), [ROOT / name for name in FIRST]
-    items[:] = [item for item in items if in_part(_together(item), part)]
+    _mark(items)
+    asked = {each for each in _asked(items) if in_part(_together(each), part)}
+    config.hook.pytest_deselected(items=[each for each in items if each not in asked])
+    items[:] = [each for each in items if each in asked]
     items.sort(key=lambda item: first.index(item.path) if item.path in first else len(first))
+
+
+def _mark(items: list[pytest.Item]) -> None:
+    """Give each test the markers of its lane."""
     for item in items:
         folder = item.path.relative_to(ROOT).parts[0]
         if folder in MARKERS:
@@ -52,21 +62,38 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xdist_group(_together(item)))
 
 
+def _asked(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests whose turn it is."""
+    plain = {each.nodeid for each in items if not each.get_closest_marker("spark")}
+    cases, turn = set(some_cases(sorted(plain))), entries_in_turn()
+
+    def asked(node: str) -> bool:
+        return node in cases if node in plain else is_fast(node, turn) or not is_fast(node)
+
+    return [each for each in items if asked(each.nodeid)]
+
+
 def _together(item: pytest.Item) -> str:
     """What an item is run together with: the tests of a file share what they make."""
     path = item.path.relative_to(ROOT)
     return item.nodeid if path.parts[0] == "slt" else path.as_posix()
 
 
-def pytest_collection_finish() -> None:
-    """Let Python look for garbage seldom, and never among what has been imported.
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Keep tests without a JVM from starting one, and let Python look for garbage seldom.
 
     Syntax trees are many small objects; the search for those that nobody has was a sixth of all
-    the tests compute.
+    the tests compute. What has been imported is never looked through.
     """
+    if session.items and not any(item.get_closest_marker("spark") for item in session.items):
+        context.launch_gateway = _no_jvm
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+
+
+def _no_jvm(*_: object, **__: object) -> NoReturn:
+    pytest.fail("a test of the lane without a JVM starts Spark: mark it spark, or ask another way")
 
 
 def pytest_unconfigure() -> None:

@@ -1,17 +1,25 @@
 """Which of many like questions a run asks: others with every commit, and all of them at length.
 
-``HEADWATER_SEED`` chooses (the Makefile gives the number of commits), and with ``HEADWATER_EVERY``
-all are asked: ``make fuzz`` does.
+``HEADWATER_SEED`` chooses: the targets of the Makefile give it the number of commits. Without it,
+as when somebody runs a file, and with ``HEADWATER_EVERY``, as in the lane ``every``, all are asked.
 """
 
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
-SEED = int(os.environ.get("HEADWATER_SEED", "0"))
+TABLE, PARTS = 24, 3
+"""A test with more cases than this asks a part of them."""
+
+
+def seed() -> int | None:
+    """Return the number that chooses; None if everything is asked."""
+    given = os.environ.get("HEADWATER_SEED")
+    return None if given is None or os.environ.get("HEADWATER_EVERY") else int(given)
 
 
 def some(questions: Sequence[T], parts: int) -> list[T]:
@@ -21,5 +29,21 @@ def some(questions: Sequence[T], parts: int) -> list[T]:
         questions: in an order of their own.
         parts: how many seeds ask all of them.
     """
-    every = os.environ.get("HEADWATER_EVERY")
-    return list(questions if every else questions[SEED % parts :: parts])
+    found = seed()
+    return list(questions if found is None else questions[found % parts :: parts])
+
+
+def some_cases(nodes: Sequence[str]) -> list[str]:
+    """Return the tests that are asked: of long tables of cases, some.
+
+    Args:
+        nodes: their ids for pytest, ``path::test_name[case]``.
+    """
+    tables: dict[str, list[str]] = defaultdict(list)
+    for node in nodes:
+        tables[node.partition("[")[0]].append(node)
+    return [
+        node
+        for cases in tables.values()
+        for node in (some(cases, PARTS) if len(cases) > TABLE else cases)
+    ]
