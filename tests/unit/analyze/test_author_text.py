@@ -15,6 +15,7 @@ from headwater.plan.planner import plan_project
 from tests.accepted.answered import answers
 from tests.accepted.corpus import Project, projects_of
 from tests.support.author_text import Answer, Verdict, open_oracle
+from tests.support.sampling import seed, some
 from tests.tpch.run import QUERIES, definitions
 
 RANDOM = 25
@@ -22,6 +23,8 @@ ASKED = {"form": 0.75, "golden": 0.9, "slt": 0.75, "tpch": 1.0, "function": 0.75
 """The least share of the views of a kind that DuckDB can be asked."""
 NOT_EMPTY = 0.7
 """The least share of equal views with rows: that both have none proves little."""
+OF_A_PART = 0.15
+"""How much less the shares may be of a third of the views."""
 TABLES = "".join(
     f"CREATE TABLE {name} (x BIGINT, y BIGINT, k VARCHAR)"
     f" WITH (connector = 'files', path = '{name}') FORMAT PLAIN ENCODE JSON;\n"
@@ -55,8 +58,10 @@ def asked(
 def corpus(kind: str) -> Iterator[Project]:
     if kind == "tpch":
         yield Project("tpch", definitions(QUERIES))
-    else:
+    elif kind == "golden":
         yield from projects_of(kind, RANDOM)
+    else:
+        yield from some([*projects_of(kind, RANDOM)], 3)
 
 
 @pytest.mark.parametrize("kind", ASKED)
@@ -72,10 +77,10 @@ def test_the_authors_text_has_the_rows_of_the_select_at_rest(
     for name, answer in found.items():
         by_verdict[answer.verdict][name] = answer
     assert by_verdict[Verdict.DIFFERENT] == {}
-    equal = by_verdict[Verdict.EQUAL]
-    assert len(equal) >= ASKED[kind] * len(found), by_verdict[Verdict.NOT_ASKABLE]
+    equal, part = by_verdict[Verdict.EQUAL], 0.0 if seed() is None else OF_A_PART
+    assert len(equal) >= (ASKED[kind] - part) * len(found), by_verdict[Verdict.NOT_ASKABLE]
     with_rows = sum(answer.rows > 0 for answer in equal.values())
-    assert with_rows >= NOT_EMPTY * len(equal) or kind == "tpch"
+    assert with_rows >= (NOT_EMPTY - part) * len(equal) or kind == "tpch"
 
 
 def forgets(

@@ -21,6 +21,7 @@ from tests.coercion.pairs import (
     values_of,
 )
 from tests.coercion.product import bound, sql_of
+from tests.support.sampling import some
 
 REFUSED = ("the quotient of decimals needs", "the result of decimals needs")
 """What Trino accepts and Headwater does not, by how the message begins."""
@@ -53,7 +54,7 @@ def test_values_and_types_are_trinos(
     answers: Mapping[str, Answer], database: duckdb.DuckDBPyConnection
 ) -> None:
     wrong, refused = [], 0
-    for form, answer in answers.items():
+    for form, answer in some([*answers.items()], 3):
         view = bound(form)
         if not answer.type:
             continue

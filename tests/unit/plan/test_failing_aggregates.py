@@ -18,6 +18,7 @@ from headwater.errors import HeadwaterError
 from headwater.plan.planner import plan_project
 from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
+from tests.support.sampling import some
 
 COLUMNS = (
     "id INTEGER, g VARCHAR, b BIGINT, i INTEGER, k INTEGER, s VARCHAR, m DECIMAL(38, 2), d DOUBLE"
@@ -138,8 +139,8 @@ def test_every_aggregate_is_among_them() -> None:
 
 
 def test_none_of_them_raises_at_rest(database: duckdb.DuckDBPyConnection) -> None:
-    accepted, raised = 0, []
-    for query in _queries():
+    accepted, raised, queries = 0, [], some([*_queries()], 3)
+    for query in queries:
         try:
             _, text = _plan(query)
         except HeadwaterError:
@@ -150,7 +151,7 @@ def test_none_of_them_raises_at_rest(database: duckdb.DuckDBPyConnection) -> Non
         except duckdb.Error as error:
             raised.append((query, str(error)[:200]))
     assert not raised
-    assert accepted > 400
+    assert accepted > 0.6 * len(queries)
 
 
 @pytest.mark.parametrize("column", ["b", "m"])
