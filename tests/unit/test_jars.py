@@ -383,10 +383,9 @@ def test_ivys_own_reason_is_told(
 
 
 def test_every_jar_is_for_the_one_spark() -> None:
-    """ADR 0119: one version of Spark's own jars, and all others are built for its minor version."""
-    spark = {jar["rev"] for jar in dependencies() if jar["org"] == "org.apache.spark"}
-    assert len(spark) == 1
-    minor = next(iter(spark)).rpartition(".")[0]
+    """ADR 0119: Spark's own jars are of one minor version, and all others are built for it."""
+    spark = [jar["rev"] for jar in dependencies() if jar["org"] == "org.apache.spark"]
+    (minor,) = {rev.rpartition(".")[0] for rev in spark}
     names = " ".join(jar["name"] for jar in dependencies())
     assert set(re.findall(r"spark(?:-runtime)?[-_](4\.\d+)", names)) == {minor}
     assert pyspark.__version__.startswith(f"{minor}.")

@@ -25,16 +25,23 @@ def native_recursion(query: exp.Expr) -> exp.Expr:
         query: a rendered query; it is changed.
     """
     root = exp.Paren(this=query)
-    for rows in _innermost_first(root):
-        name = exp.to_identifier(_free_name(rows))
-        _name_working_table(rows, name.name)
-        columns = [exp.to_identifier(column) for column, _ in rows.args["fields"]]
-        alias = exp.TableAlias(this=name, columns=columns)
-        clause = exp.With(recursive=True, expressions=[exp.CTE(this=rows.this, alias=alias)])
+    for outermost in [each for each in root.find_all(RecursiveRows) if not each.find_ancestor(RecursiveRows)]:
+        # Trino refuses a WITH RECURSIVE within another: those inside stand beside it, before it
+        names: set[str] = set()
+        clause = exp.With(recursive=True, expressions=[])
+        for rows in _innermost_first(outermost):
+            name = exp.to_identifier(_free_name(rows, outermost, names))
+            names.add(name.name)
+            _name_working_table(rows, name.name)
+            columns = [exp.to_identifier(column) for column, _ in rows.args["fields"]]
+            alias = exp.TableAlias(this=name, columns=columns)
+            clause.append("expressions", exp.CTE(this=rows.this, alias=alias))
+            if rows is not outermost:
+                rows.replace(exp.Table(this=name.copy(), alias=rows.args["alias"]))
         select = exp.select(*(exp.column(each.name) for each in columns))
         select = select.from_(exp.Table(this=name.copy()))
         select.set("with_", clause)
-        rows.replace(exp.Subquery(this=select, alias=rows.args["alias"]))
+        outermost.replace(exp.Subquery(this=select, alias=outermost.args["alias"]))
     found: exp.Expr = root.this.pop()
     return found
 
@@ -79,9 +86,9 @@ def _innermost_first(root: exp.Expr) -> list[RecursiveRows]:
     return list(reversed(list(root.find_all(RecursiveRows, bfs=True))))
 
 
-def _free_name(rows: RecursiveRows) -> str:
+def _free_name(rows: RecursiveRows, outermost: RecursiveRows, names: set[str]) -> str:
     """The name of the rows, or a longer one if a table inside has it: it would be hidden."""
-    taken = {table.name for table in rows.this.find_all(exp.Table)}
+    taken = {table.name for table in outermost.find_all(exp.Table)} | names
     name = str(rows.args["name"])
     while name in taken:
         name += "_"

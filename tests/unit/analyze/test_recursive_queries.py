@@ -62,6 +62,17 @@ def test_a_name_that_a_table_inside_has_is_replaced() -> None:
     assert "FROM r_ AS r JOIN e" in text
 
 
+def test_a_recursion_in_another_one_stands_beside_it() -> None:
+    """Trino refuses one WITH RECURSIVE within another; a table named like the inner is not it."""
+    select = """WITH RECURSIVE q AS (
+        SELECT src FROM e UNION SELECT e.dst FROM q JOIN e ON e.src = q.src),
+      s AS (SELECT src FROM q UNION SELECT r.src FROM s JOIN r ON r.src = s.src)
+      SELECT a.src FROM s AS a JOIN s AS b ON b.src = a.src"""
+    _, text = plan_of(select)
+    assert text.count("WITH RECURSIVE q(src) AS (") == text.count("), s(src) AS (") == 2
+    assert text.count("WITH") == 2
+
+
 def test_words_of_materialize_are_the_same_recursion() -> None:
     body = "SELECT src, dst FROM e UNION SELECT q.a, e.dst FROM q JOIN e ON e.src = q.b"
     header = "-- dialect: materialize"
