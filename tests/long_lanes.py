@@ -37,6 +37,9 @@ RED = re.compile(
     re.M,
 )
 """What the programs of the lanes print when something is red; see ``test_long_lanes.py``."""
+CRASHED = re.compile(r"^worker '\w+' crashed while running '(.+)'$", re.M)
+SUMMARY = re.compile(r"^(?:=+ )?(\d+) failed\b.* in [\d.]+s\b")
+"""What pytest prints of tests that an interrupt ended, and at its end."""
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -167,8 +170,22 @@ def result(code: int, printed: str, *, stopped: bool) -> str:
         stopped: whether it was interrupted; then the exit code says nothing.
     """
     if stopped:
-        return "red" if RED.search(printed) else "stopped"
+        return "red" if RED.search(_without_interrupt(printed)) else "stopped"
     return "red" if code else "passed"
+
+
+def _without_interrupt(printed: str) -> str:
+    """What was printed, without what make and pytest say of being interrupted."""
+    crashed = CRASHED.findall(printed)
+
+    def is_of_it(line: str) -> bool:
+        if found := SUMMARY.match(line):
+            return int(found[1]) <= len(crashed)
+        return line.startswith("make: ***") or any(
+            line.startswith(f"FAILED {node}") for node in crashed
+        )
+
+    return "\n".join(line for line in printed.splitlines() if not is_of_it(line))
 
 
 def read(path: Path = RAN) -> dict[str, Outcome]:

@@ -65,6 +65,21 @@ def test_a_stopped_part_that_said_nothing_wrong_fails_no_run() -> None:
     assert result(0, printed, stopped=False) == "passed"
 
 
+def test_tests_that_the_interrupt_ended_are_not_red() -> None:
+    printed = """..F
+_____ tests/services/test_a.py _____
+worker 'gw1' crashed while running 'tests/services/test_a.py::test_b[1]'
+FAILED tests/services/test_a.py::test_b[1] - wor...
+! xdist.dsession.Interrupted: <WorkerController gw0> received keyboard-interrupt !
+1 failed, 78 passed in 2140.56s (0:35:40)
+make: *** [Makefile:219: test-services] Error 2
+"""
+    assert result(2, printed, stopped=True) == "stopped"
+    own = "FAILED tests/services/test_c.py::test_d - AssertionError\n"
+    assert result(2, printed + own, stopped=True) == "red"
+    assert result(2, printed.replace("1 failed", "2 failed"), stopped=True) == "red"
+
+
 def test_a_part_is_ended_with_all_its_processes(tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     deaf = f"trap '' INT; echo 1 of 9; (touch {begun}; exec sleep infinity)"
