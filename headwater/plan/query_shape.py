@@ -35,7 +35,7 @@ from headwater.analyze.time.recent import RECENT, Age
 from headwater.dialect import span_of
 from headwater.dialect.syntax import PatternRows, RecursiveRows, WindowTable
 from headwater.errors import SqlError
-from headwater.plan.windows import Window, window_of
+from headwater.plan.windows import TimeWindow, window_of
 
 MICROSECOND = timedelta(microseconds=1)
 
@@ -66,7 +66,7 @@ class RelationShape:
     name: str
     alias: str
     source: Source | None
-    window: Window | None
+    window: TimeWindow | None
     table: exp.Table
     select: exp.Select
     columns: tuple[str, ...]
@@ -166,7 +166,7 @@ class Shape:
     kind: ShapeKind
     relations: tuple[RelationShape, ...]
     select: exp.Select
-    window: Window | None = None
+    window: TimeWindow | None = None
     join: JoinBounds | None = None
 
     @property
@@ -302,7 +302,7 @@ def _relation(
     )
 
 
-def _group_window(select: exp.Select, mentioned: tuple[RelationShape, ...]) -> Window | None:
+def _group_window(select: exp.Select, mentioned: tuple[RelationShape, ...]) -> TimeWindow | None:
     """The window whose start or end is among the group keys."""
     group = select.args.get("group")
     keys = (

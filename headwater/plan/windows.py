@@ -22,7 +22,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TimeWindow:
     """A window over event time; all lengths in microseconds.
 
     Attributes:
@@ -87,7 +87,7 @@ class Window:
         return (end.astimezone(UTC) - _EPOCH) // MICROSECOND
 
 
-def window_of(node: WindowTable) -> Window:
+def window_of(node: WindowTable) -> TimeWindow:
     """Return the shape of a window table.
 
     Raises:
@@ -100,12 +100,12 @@ def window_of(node: WindowTable) -> Window:
         days, months = found
         size = longest(node.args["size"]) // MICROSECOND
         name = zone.name if zone is not None else "UTC"
-        return Window(kind, time, size, size, 0, days, months, name, zoned)
+        return TimeWindow(kind, time, size, size, 0, days, months, name, zoned)
     size = _micros(node.args["size"])
     slide = _micros(node.args["slide"]) if node.args.get("slide") else size
     offset = _micros(node.args["offset"]) if node.args.get("offset") else 0
     offset %= size if kind == "cumulate" else slide  # Spark takes no other
-    return Window(kind, time, size, slide, offset, zoned=zoned)
+    return TimeWindow(kind, time, size, slide, offset, zoned=zoned)
 
 
 def _micros(node: exp.Expr) -> int:

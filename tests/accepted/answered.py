@@ -7,7 +7,7 @@ text are among their values, so that conditions hold for some of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -54,23 +54,39 @@ def answers(
         plans: what the planner made of them.
     """
     written = {view.name: view for view in author_views(text)}
-    values = _Values(text)
     read = {name for view in written.values() for name in relations(view)}
     read |= {name for plan in plans.values() for name in plan.view.inputs}
     found: dict[str, Answer] = {}
-    for name, source in catalog.sources.items():
+    create_tables(duck, text, catalog, [name for name in catalog.sources if name in read])
+    for name in catalog.sources:
         if name in read:
-            never = {*source.primary_key, source.watermark.column if source.watermark else ""}
-            _create(duck, name, catalog)
-            rows = ", ".join(values.row(source.fields, never) for _ in range(_ROWS))
-            names = _listed(source.fields)
-            duck.execute(f'INSERT INTO "{name}" ({names}) VALUES {rows}')
+            names = _listed(catalog.sources[name].fields)
             give(duck, name, f'SELECT {names} FROM main."{name}"')
     for name, plan in plans.items():
-        _create(duck, name, catalog)
+        create_view(duck, name, catalog)
         found[name] = _answer(duck, catalog, plan, written.get(name))
         give(duck, name, f'SELECT {_listed(plan.view.fields)} FROM main."{name}"')
     return {name: each for name, each in found.items() if name in written}
+
+
+def create_tables(
+    duck: duckdb.DuckDBPyConnection, text: str, catalog: Catalog, names: Iterable[str]
+) -> None:
+    """Create tables with random rows.
+
+    Args:
+        duck: where.
+        text: the definitions: their constants are among the values.
+        catalog: what the binder made of them.
+        names: of the tables.
+    """
+    values = _Values(text)
+    for name in names:
+        source = catalog.sources[name]
+        never = {*source.primary_key, source.watermark.column if source.watermark else ""}
+        create_view(duck, name, catalog)
+        rows = ", ".join(values.row(source.fields, never) for _ in range(_ROWS))
+        duck.execute(f'INSERT INTO "{name}" ({_listed(source.fields)}) VALUES {rows}')
 
 
 def _answer(
@@ -94,7 +110,8 @@ def _answer(
     return ask(duck, written, [field.name for field in fields], held)
 
 
-def _create(duck: duckdb.DuckDBPyConnection, name: str, catalog: Catalog) -> None:
+def create_view(duck: duckdb.DuckDBPyConnection, name: str, catalog: Catalog) -> None:
+    """Create the empty table of a relation."""
     shape = ", ".join(f'"{c}" {kind}' for c, kind in columns(name, catalog, "duckdb"))
     duck.execute(f'CREATE OR REPLACE TABLE main."{name}" ({shape})')
 

@@ -15,12 +15,12 @@ from headwater.plan.program import Program, StreamingProgram
 from headwater.plan.query_shape import RelationShape, Shape, ShapeKind
 from headwater.plan.rules.contract import Engine, Input, InputKind, Rule
 from headwater.plan.view_plan import Decision, Operator, TableColumn, ViewPlan
-from headwater.plan.windows import Window
+from headwater.plan.windows import TimeWindow
 
 ANY = parse_one("SELECT 1")
 
 
-def relation(landed, window: Window | None = None) -> RelationShape:
+def relation(landed, window: TimeWindow | None = None) -> RelationShape:
     return RelationShape(
         landed.name, landed.name, landed.source, window, exp.to_table(landed.name), ANY, ()
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from headwater.algebra.scalars import NULLABLE as NULLABLE
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.failing.bounds import BOUND
@@ -28,8 +29,6 @@ from headwater.dialect.vocabulary import (
 )
 from headwater.errors.nearest import did_you_mean, nearest, slip_of
 
-NULLABLE = "nullable"
-"""Key of ``Column.meta``: whether a resolved column can be NULL."""
 OF_STAR = "of_star"
 """Key of ``meta`` of what ``*`` stands for: the name of the relation or row that it is of."""
 _WORDS = ("DISTINCT", "NULL", "TRUE", "FALSE", "CURRENT_DATE", "CURRENT_TIMESTAMP", "LOCALTIME")

@@ -40,7 +40,7 @@ _FUNCTIONS = (exp.RowNumber, exp.Rank, exp.DenseRank)
 
 
 @dataclass(frozen=True, slots=True)
-class Top:
+class TopRows:
     """The first rows of each group.
 
     Attributes:
@@ -60,7 +60,7 @@ class Top:
     count: int
 
 
-def top_of(query: exp.Query) -> Top | None:
+def top_of(query: exp.Query) -> TopRows | None:
     """Return what a query takes the first rows of, None if it does anything else.
 
     Args:
@@ -117,7 +117,7 @@ class _First:
         columns: the columns of the rows, without their unit.
     """
 
-    def __init__(self, top: Top, columns: Mapping[str, exp.Expr]) -> None:
+    def __init__(self, top: TopRows, columns: Mapping[str, exp.Expr]) -> None:
         self._top = top
         self._kept = ", ".join([*(f"`{name}`" for name in columns), UNIT])
         self._names = {node.sql(): f"`{name}`" for name, node in columns.items()}
@@ -175,7 +175,7 @@ def _is_kept_exactly(node: exp.Expr) -> bool:
     return not computed and not is_unknown(kind)
 
 
-def _limited(select: exp.Select) -> Top | None:
+def _limited(select: exp.Select) -> TopRows | None:
     limit, order = select.args["limit"], select.args.get("order")
     others = is_aggregate(select) or is_distinct(select) or window_calls(select)
     if others or order is None or not isinstance(limit, exp.Limit):
@@ -188,10 +188,10 @@ def _limited(select: exp.Select) -> Top | None:
             over_from.set("this", outputs[item.this.name].copy())
         items.append(over_from)
     count = int(limit.expression.name)
-    return Top(select, tuple(outputs.items()), exp.RowNumber(), (), tuple(items), count)
+    return TopRows(select, tuple(outputs.items()), exp.RowNumber(), (), tuple(items), count)
 
 
-def _ranked(query: exp.Select) -> Top | None:
+def _ranked(query: exp.Select) -> TopRows | None:
     """QUALIFY, or a WHERE around a subquery, that asks for the first places only."""
     outputs = {item.alias_or_name: item.unalias() for item in query.selects}
     select, condition, below = query, query.args.get("qualify"), dict[str, exp.Expr]()
@@ -215,7 +215,7 @@ def _ranked(query: exp.Select) -> Top | None:
     if any(node is not None and node.find(exp.Window) for node in chosen.values()):
         return None
     groups, order = window.args.get("partition_by") or (), window.args["order"].expressions
-    return Top(select, tuple(chosen.items()), window.this, tuple(groups), tuple(order), count)
+    return TopRows(select, tuple(chosen.items()), window.this, tuple(groups), tuple(order), count)
 
 
 def _ranking(query: exp.Select) -> exp.Select | None:
@@ -257,7 +257,7 @@ def _bare(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _rows(top: Top, columns: list[exp.Expr]) -> exp.Select:
+def _rows(top: TopRows, columns: list[exp.Expr]) -> exp.Select:
     """The rows to choose from, with other columns."""
     rows = top.select.copy()
     for clause in ("qualify", "order", "limit"):
@@ -266,7 +266,7 @@ def _rows(top: Top, columns: list[exp.Expr]) -> exp.Select:
     return rows
 
 
-def _columns(top: Top) -> dict[str, exp.Expr]:
+def _columns(top: TopRows) -> dict[str, exp.Expr]:
     """What is kept of a row: what the view shows, its groups and its order."""
     columns = {name: node for name, node in top.outputs if node is not None}
     texts = {node.sql() for node in columns.values()}

@@ -25,7 +25,8 @@ def native_recursion(query: exp.Expr) -> exp.Expr:
         query: a rendered query; it is changed.
     """
     root = exp.Paren(this=query)
-    for outermost in [each for each in root.find_all(RecursiveRows) if not each.find_ancestor(RecursiveRows)]:
+    found = list(root.find_all(RecursiveRows))
+    for outermost in [each for each in found if not each.find_ancestor(RecursiveRows)]:
         # Trino refuses a WITH RECURSIVE within another: those inside stand beside it, before it
         names: set[str] = set()
         clause = exp.With(recursive=True, expressions=[])
@@ -42,8 +43,8 @@ def native_recursion(query: exp.Expr) -> exp.Expr:
         select = select.from_(exp.Table(this=name.copy()))
         select.set("with_", clause)
         outermost.replace(exp.Subquery(this=select, alias=outermost.args["alias"]))
-    found: exp.Expr = root.this.pop()
-    return found
+    bare: exp.Expr = root.this.pop()
+    return bare
 
 
 def depth_of(view: View) -> int:

@@ -23,7 +23,7 @@ from headwater.plan.query_shape import MICROSECOND, RelationShape, relations_of
 from headwater.plan.sql.as_of import with_sorted_versions
 from headwater.plan.sql.no_float_skipping import without_skipping
 from headwater.plan.sql.windows import assign, first_close, last_close
-from headwater.plan.windows import Window
+from headwater.plan.windows import TimeWindow
 
 Reader = Callable[[RelationShape], exp.Expr]
 """Gives what a relation is read from: a table or a query over it, without an alias."""
@@ -228,7 +228,7 @@ def in_time_at_last(relation: RelationShape, allowed: timedelta | None) -> str:
     return spark_expression(timely).sql(dialect="spark")
 
 
-def spark_window(window: Window) -> str:
+def spark_window(window: TimeWindow) -> str:
     """Return Spark's ``window(…)`` call."""
     lengths = [window.size, window.slide, window.offset]
     if not window.offset:

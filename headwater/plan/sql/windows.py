@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from headwater.plan.windows import Window
+from headwater.plan.windows import TimeWindow
 
 NUMBER = "__n"
 """Column with the number of a row's window, from 0."""
@@ -18,7 +18,7 @@ Edges = tuple[str, str]
 """Start and end of a window, as SQL."""
 
 
-def assign(dialect: str, window: Window, rows: str) -> str:
+def assign(dialect: str, window: TimeWindow, rows: str) -> str:
     """Return the query that assigns windows.
 
     Args:
@@ -36,7 +36,7 @@ def assign(dialect: str, window: Window, rows: str) -> str:
     return f"SELECT * FROM ({found}) AS windows WHERE window_end > {window.time}"
 
 
-def edges(dialect: str, window: Window, time: str, number: str) -> Edges:
+def edges(dialect: str, window: TimeWindow, time: str, number: str) -> Edges:
     """Return start and end of a window that can hold a time; of ``cumulate`` some do not.
 
     Args:
@@ -48,31 +48,31 @@ def edges(dialect: str, window: Window, time: str, number: str) -> Edges:
     return (calendar if window.by_calendar else fixed)(window, time, number)
 
 
-def first_close(window: Window) -> str:
+def first_close(window: TimeWindow) -> str:
     """Return the end of the first window that holds a row's time, as Spark SQL."""
     if window.by_calendar:
         return _spark_calendar(window, window.time, "0")[1]
     return _edge(window, window.size + window.offset, window.slide, window.slide)
 
 
-def last_close(window: Window) -> str:
+def last_close(window: TimeWindow) -> str:
     """Return the end of the last window that holds a row's time, as Spark SQL."""
     if window.by_calendar:
         return _spark_calendar(window, window.time, "0")[1]
     return _edge(window, window.offset, window.size, _step(window))
 
 
-def _step(window: Window) -> int:
+def _step(window: TimeWindow) -> int:
     return window.size if window.kind == "cumulate" else window.slide
 
 
-def _edge(window: Window, edge: int, length: int, step: int) -> str:
+def _edge(window: TimeWindow, edge: int, length: int, step: int) -> str:
     """The newest edge of a window that a row's time has reached, and some microseconds later."""
     micros = f"unix_micros(CAST({window.time} AS TIMESTAMP))"
     return f"timestamp_micros({micros} - pmod({micros} - {edge}, {step}) + {length})"
 
 
-def _of(window: Window, last: str, number: str, unit: int) -> Edges:
+def _of(window: TimeWindow, last: str, number: str, unit: int) -> Edges:
     """Start and end of a window as numbers.
 
     Args:
@@ -86,14 +86,14 @@ def _of(window: Window, last: str, number: str, unit: int) -> Edges:
     return start, f"{start} + {size}"
 
 
-def _spark_fixed(window: Window, time: str, number: str) -> Edges:
+def _spark_fixed(window: TimeWindow, time: str, number: str) -> Edges:
     micros = f"unix_micros(CAST({time} AS TIMESTAMP))"
     last = f"{micros} - pmod({micros} - {window.offset}, {_step(window)})"
     start, end = (f"timestamp_micros({each})" for each in _of(window, last, number, 1))
     return _spark_typed(start, end, window)
 
 
-def _spark_calendar(window: Window, time: str, number: str) -> Edges:
+def _spark_calendar(window: TimeWindow, time: str, number: str) -> Edges:
     local = f"CAST({time} AS TIMESTAMP)"
     if window.zone != "UTC":
         local = f"from_utc_timestamp({local}, '{window.zone}')"
@@ -109,13 +109,13 @@ def _spark_calendar(window: Window, time: str, number: str) -> Edges:
     return _spark_typed(ends[0], ends[1], window)
 
 
-def _spark_typed(start: str, end: str, window: Window) -> Edges:
+def _spark_typed(start: str, end: str, window: TimeWindow) -> Edges:
     if window.zoned:
         return start, end
     return f"CAST({start} AS TIMESTAMP_NTZ)", f"CAST({end} AS TIMESTAMP_NTZ)"
 
 
-def _duckdb_fixed(window: Window, time: str, number: str) -> Edges:
+def _duckdb_fixed(window: TimeWindow, time: str, number: str) -> Edges:
     micros, step = f"epoch_us({time})", _step(window)
     last = f"{micros} - (({micros} - {window.offset}) % {step} + {step}) % {step}"
     name = "make_timestamptz" if window.zoned else "make_timestamp"
@@ -123,7 +123,7 @@ def _duckdb_fixed(window: Window, time: str, number: str) -> Edges:
     return start, end
 
 
-def _duckdb_calendar(window: Window, time: str, number: str) -> Edges:
+def _duckdb_calendar(window: TimeWindow, time: str, number: str) -> Edges:
     local = f"timezone('{window.zone}', {time})" if window.zoned else time
     length = f"INTERVAL {window.days} DAY" if window.days else f"INTERVAL {window.months} MONTH"
     start = f"time_bucket({length}, {local}, TIMESTAMP '1970-01-01 00:00:00')"
@@ -133,7 +133,7 @@ def _duckdb_calendar(window: Window, time: str, number: str) -> Edges:
     return ends[0], ends[1]
 
 
-def _trino_fixed(window: Window, time: str, number: str) -> Edges:
+def _trino_fixed(window: TimeWindow, time: str, number: str) -> Edges:
     zero = f"TIMESTAMP '1970-01-01 00:00:00.000{' UTC' if window.zoned else ''}'"
     lengths = (window.size, window.slide, window.offset)
     whole = not any(length % 1_000_000 for length in lengths)
@@ -148,7 +148,7 @@ def _trino_fixed(window: Window, time: str, number: str) -> Edges:
     return start, end
 
 
-def _trino_calendar(window: Window, time: str, number: str) -> Edges:
+def _trino_calendar(window: TimeWindow, time: str, number: str) -> Edges:
     local = f"CAST({time} AT TIME ZONE '{window.zone}' AS TIMESTAMP(6))" if window.zoned else time
     zero, unit, length = "DATE '1970-01-01'", "day", window.days
     passed = f"date_diff('day', {zero}, CAST({local} AS DATE))"
@@ -165,7 +165,7 @@ def _trino_calendar(window: Window, time: str, number: str) -> Edges:
     return ends[0], ends[1]
 
 
-_ENGINES: dict[str, tuple[Callable[[Window, str, str], Edges], ...]] = {
+_ENGINES: dict[str, tuple[Callable[[TimeWindow, str, str], Edges], ...]] = {
     "spark": (_spark_calendar, _spark_fixed),
     "duckdb": (_duckdb_calendar, _duckdb_fixed),
     "trino": (_trino_calendar, _trino_fixed),

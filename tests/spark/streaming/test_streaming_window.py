@@ -11,7 +11,7 @@ from plans import hand_made, relation
 
 from headwater.engine.streaming.query import StreamingView
 from headwater.plan.program import StreamingProgram
-from headwater.plan.windows import Window
+from headwater.plan.windows import TimeWindow
 from headwater.runtime.session import session_for_thread
 from tests.support.waiting import wait_for
 
@@ -76,7 +76,7 @@ class Bench:
                 "origin": "STRING",
                 "n": "BIGINT",
             },
-            relation(self.landed, Window("hop", "ts", HOUR, HOUR // slides)),
+            relation(self.landed, TimeWindow("hop", "ts", HOUR, HOUR // slides)),
             into=into,
             allowed=allowed * SECOND,
         )

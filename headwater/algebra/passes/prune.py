@@ -1,0 +1,175 @@
+"""Columns that nobody reads go: from scans, projections, aggregates, windows and unions.
+
+A subtree that is read twice keeps what either of its readers needs, and stays one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+
+from sqlglot import exp
+
+from headwater.algebra.nodes import (
+    Aggregate,
+    Column,
+    Computed,
+    Elements,
+    Filter,
+    Fixpoint,
+    FlatMap,
+    Join,
+    Match,
+    Node,
+    Project,
+    Query,
+    Scalar,
+    Scan,
+    Self,
+    SetOperation,
+    TimeWindows,
+    Top,
+    Union,
+    Values,
+    Window,
+    from_bottom,
+)
+from headwater.algebra.scalars import column
+
+
+def prune(query: Query) -> Query:
+    """Return a tree whose nodes have the columns that are read, and those that make rows."""
+    order = from_bottom(query.root)
+    needs: dict[Node, set[str]] = defaultdict(set)
+    needs[query.root] |= {name for _, name in query.labels}
+    for node in reversed(order):
+        for below, names in zip(node.inputs, _read(node, needs[node]), strict=True):
+            needs[below] |= names
+    made: dict[Node, Node] = {}
+    for node in order:
+        read = zip(node.inputs, _read(node, needs[node]), strict=True)
+        inputs = [_scan(below, names) or made[below] for below, names in read]
+        made[node] = _pruned(node, inputs, needs[node])
+    return Query(made[query.root], query.labels)
+
+
+def _read(node: Node, needed: AbstractSet[str]) -> list[AbstractSet[str]]:
+    """What a node reads of each of its inputs, if so much is needed of it."""
+    match node:
+        case Scan() | Values() | Self():
+            return []
+        case Project(_, outputs):
+            return [_names(each.value for each in outputs if each.name in needed)]
+        case Filter(_, predicate):
+            return [{*needed, *_names([predicate])}]
+        case Top(_, order):
+            return [{*needed, *_names(order)}]
+        case FlatMap(_, generator, given):
+            match generator:
+                case Elements(arrays):
+                    read = _names(arrays)
+                case TimeWindows(call):
+                    read = _names([call])
+            return [({*needed} - {each.name for each in given}) | read]
+        case Aggregate(_, keys):
+            return [{*keys, *_names(each.value for each in _measures(node, needed))}]
+        case Window(input, partition, order, frame, calls):
+            kept = [each.value for each in calls if each.name in needed]
+            read = _names([*partition, *order, *kept, *([frame] if frame else [])])
+            return [(needed & input.by_name.keys()) | (read if kept else set())]
+        case Join(left, right, _, equal, residual):
+            both = {*needed, *_names([residual] if residual is not None else [])}
+            own = _names(each.left for each in equal), _names(each.right for each in equal)
+            return [
+                (both & left.by_name.keys()) | own[0],
+                (both & right.by_name.keys()) | own[1],
+            ]
+        case Union(parts):
+            places = _places(node, needed)
+            return [{part.columns[at].name for at in places} for part in parts]
+        case SetOperation() | Match() | Fixpoint():  # every column makes rows what they are
+            return [each.by_name.keys() for each in node.inputs]
+    raise NotImplementedError(type(node).__name__)
+
+
+def _scan(node: Node, needed: AbstractSet[str]) -> Scan | None:
+    """A scan of what one reader needs: others have scans of their own."""
+    if not isinstance(node, Scan):
+        return None
+    return Scan(node.relation, tuple(each for each in node.reads if each[0].name in needed))
+
+
+def _pruned(node: Node, inputs: list[Node], needed: Collection[str]) -> Node:
+    """The node over other inputs, with what is needed of it."""
+    match node:
+        case Scan():
+            return _scan(node, {*needed}) or node
+        case Values() | Self():
+            return node
+        case Project(_, outputs):
+            kept = tuple(each for each in outputs if each.name in needed)
+            if all(each.passed for each in kept) and [each.name for each in kept] == [
+                each.name for each in inputs[0].columns
+            ]:
+                return inputs[0]
+            return Project(inputs[0], kept)
+        case Filter() | Top() | FlatMap():
+            return replace(node, input=inputs[0])
+        case Match() | Fixpoint() | SetOperation():
+            return _exact(node, inputs)
+        case Aggregate(_, keys):
+            return Aggregate(inputs[0], keys, _measures(node, needed))
+        case Window(calls=calls):
+            kept = tuple(each for each in calls if each.name in needed)
+            return replace(node, input=inputs[0], calls=kept) if kept else inputs[0]
+        case Join():
+            return replace(node, left=inputs[0], right=inputs[1])
+        case Union(parts, given):
+            places = _places(node, needed)
+            kept_parts = [
+                only(each, [part.columns[at].name for at in places])
+                for each, part in zip(inputs, parts, strict=True)
+            ]
+            return Union(tuple(kept_parts), tuple(given[at] for at in places))
+    raise NotImplementedError(type(node).__name__)
+
+
+def _measures(node: Aggregate, needed: Collection[str]) -> tuple[Computed, ...]:
+    """The measures that are needed; without keys one at least, which makes it one row."""
+    kept = tuple(each for each in node.measures if each.name in needed)
+    return kept if kept or node.keys else node.measures[:1]
+
+
+def _places(node: Union, needed: Collection[str]) -> list[int]:
+    """The places of the columns that are needed; one at least, for SQL has no rows of none."""
+    kept = [at for at, each in enumerate(node.given) if each.name in needed]
+    return kept or [0]
+
+
+def _exact(node: Match | Fixpoint | SetOperation, inputs: list[Node]) -> Node:
+    """A node that reads its inputs by place, over inputs with the same columns in order."""
+    own = [
+        only(each, [c.name for c in was.columns])
+        for each, was in zip(inputs, node.inputs, strict=True)
+    ]
+    match node:
+        case Match():
+            return replace(node, input=own[0])
+        case Fixpoint():
+            return replace(node, anchor=own[0], step=own[1])
+        case SetOperation():
+            return replace(node, left=own[0], right=own[1])
+
+
+def only(node: Node, names: list[str]) -> Node:
+    """Return a node with just these columns in this order."""
+    if [each.name for each in node.columns] == names:
+        return node
+    known: list[Column] = [node.by_name[each] for each in names]
+    return Project(node, tuple(Computed(each, column(each.name, each)) for each in known))
+
+
+def _names(scalars: Iterable[Scalar]) -> set[str]:
+    return {each.name for scalar in scalars for each in scalar.find_all(exp.Column)}

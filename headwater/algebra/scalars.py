@@ -1,0 +1,46 @@
+"""Scalars: the small expressions that trees are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from sqlglot import exp
+
+from headwater.algebra.nodes import Column
+
+NULLABLE = "nullable"
+"""Key of ``Column.meta``: whether a column can be NULL."""
+
+
+def column(name: str, like: Column) -> exp.Column:
+    """Return a scalar that is a column of the input."""
+    found = exp.Column(this=exp.to_identifier(name))
+    found.type = like.type
+    found.meta[NULLABLE] = like.nullable
+    return found
+
+
+def fresh(name: str, taken: Collection[str]) -> str:
+    """Return a name that is not taken: the name itself, or with the first number that is free."""
+    found, number = name, 1
+    while found in taken:
+        number += 1
+        found = f"{name}_{number}"
+    return found
+
+
+def mapped(node: exp.Expr, of: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    """Return a copy of a node whose operands are what a function makes of them."""
+    made = type(node)(**{key: _argument(value, of) for key, value in node.args.items()})
+    made.comments = list(node.comments) if node.comments else None
+    made.type = node.type
+    made.meta.update(node.meta)
+    return made
+
+
+def _argument(value: object, of: Callable[[exp.Expr], exp.Expr]) -> object:
+    if isinstance(value, exp.Expr):
+        return of(value)
+    if isinstance(value, list):
+        return [of(each) if isinstance(each, exp.Expr) else each for each in value]
+    return value

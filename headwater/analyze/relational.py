@@ -1,0 +1,996 @@
+"""A bound query → relational algebra.
+
+In: the canonical query of a view, and the catalog of what it reads. Out: the tree that means the
+same. FROM items become joins from left to right; a subquery of an expression becomes a join, too:
+EXISTS and IN a semi, anti or mark join, a scalar one a left join with its only row, or where it
+reads columns of the query around, with the row of its group.
+
+Nothing of a query is passed over: a clause that is not read here is :class:`Unread`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from sqlglot import exp
+
+from headwater.algebra.nodes import (
+    Aggregate,
+    Column,
+    Computed,
+    Elements,
+    Equal,
+    Filter,
+    Fixpoint,
+    FlatMap,
+    Join,
+    JoinKind,
+    Match,
+    Node,
+    Project,
+    Query,
+    Scalar,
+    Scan,
+    Self,
+    SetOperation,
+    TimeWindows,
+    Top,
+    Union,
+    Values,
+    Window,
+)
+from headwater.algebra.scalars import NULLABLE, column, fresh, mapped
+from headwater.analyze.bind.subqueries import query_of
+from headwater.analyze.definitions import Catalog
+from headwater.analyze.failing.bounds import bound_of
+from headwater.analyze.query_parts import conjuncts, is_aggregate, is_over
+from headwater.analyze.time.dated import DATED, YOUNG
+from headwater.analyze.time.event_time import WINDOW_END, WINDOW_START
+from headwater.analyze.time.recent import RECENT, Age
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import type_of
+from headwater.analyze.typing.nullable import nullable
+from headwater.dialect.syntax import (
+    PatternRows,
+    RecursiveRows,
+    ViewWatermark,
+    WindowTable,
+    WorkingTable,
+)
+from headwater.dialect.vocabulary import is_unnamed
+
+_CALLS = (exp.AggFunc, exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
+_ZERO = (exp.Count, exp.CountIf, exp.ApproxDistinct)
+"""Aggregates that are 0, not NULL, of no rows."""
+_READ = {
+    "expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "order",
+    "limit", "offset", "kind", "hint", "operation_modifiers",
+}  # fmt: skip
+_JOINS = {
+    "": JoinKind.INNER,
+    "LEFT": JoinKind.LEFT,
+    "RIGHT": JoinKind.LEFT,
+    "FULL": JoinKind.FULL,
+}
+
+Kind = TypeVar("Kind", bound=exp.Expr)
+Place = tuple[str, str]
+"""A column as the bound query names it: the alias of a FROM item, and a name."""
+
+
+class Unread(ValueError):
+    """A part of a bound query that has no place in the algebra."""
+
+
+def algebra_of(query: exp.Query, catalog: Catalog) -> Query:
+    """Return the tree of a bound query.
+
+    Args:
+        query: canonical, as ``View.query`` has it; it is not changed.
+        catalog: what it reads.
+
+    Raises:
+        Unread: a clause or node that the algebra has no place for.
+    """
+    return _Builder(catalog).query(query)
+
+
+@dataclass(slots=True)
+class _Item:
+    """A FROM item: its node, and which column of it each place is."""
+
+    node: Node
+    places: dict[Place, str]
+
+
+class _Builder:
+    """Builds the tree of one query.
+
+    Attributes:
+        catalog: what it reads.
+        working: by name, the columns of the working tables of the recursions around.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.working: dict[str, tuple[Column, ...]] = {}
+
+    def query(self, query: exp.Expr) -> Query:
+        """Return the tree of a query that reads nothing of a query around."""
+        while isinstance(query, (exp.Subquery, exp.Paren)):
+            _only(query, {"this", "alias"})
+            query = query.this
+        if isinstance(query, exp.SetOperation):
+            return self._set_operation(query)
+        if not isinstance(query, exp.Select):
+            raise Unread(f"{type(query).__name__} as a query")
+        select = _Select(self, query, {})
+        found = select.whole()
+        if select.correlated:
+            raise Unread(f"a column of no FROM item: {select.correlated[0].sql()}")
+        return found
+
+    def _set_operation(self, query: exp.SetOperation) -> Query:
+        _only(query, {"this", "expression", "distinct", "order"})  # a table keeps no order
+        sides = [self.query(each) for each in (query.this, query.expression)]
+        inputs = [_exactly(each) for each in sides]
+        given: list[Column] = []
+        for place, (label, _) in enumerate(sides[0].labels):
+            columns = [each.columns[place] for each in inputs]
+            below = frozenset[str]().union(*(each.named for each in inputs))
+            same = {each.name for each in columns}
+            name = same.pop() if len(same) == 1 else fresh(label, below)
+            kinds = [each.type for each in columns]
+            kind = next((each for each in kinds if each.this is not t.Type.NULL), kinds[0])
+            bounds = [each.bound for each in columns]
+            bound = max(filter(None, bounds)) if all(bounds) else None
+            name = fresh(name, {each.name for each in given})
+            given.append(Column(name, kind, any(each.nullable for each in columns), bound))
+        labels = [label for label, _ in sides[0].labels]
+        node = self._combined(query, inputs, tuple(given))
+        return Query(node, tuple((label, c.name) for label, c in zip(labels, given, strict=True)))
+
+    def _combined(
+        self, query: exp.SetOperation, inputs: Sequence[Node], given: tuple[Column, ...]
+    ) -> Node:
+        left, right = inputs
+        distinct = bool(query.args.get("distinct"))
+        if isinstance(query, exp.Union):
+            parts = left.parts if isinstance(left, Union) and left.given == given else (left,)
+            union = Union((*parts, right), given)
+            return Aggregate(union, tuple(each.name for each in given), ()) if distinct else union
+        kind = "intersect" if isinstance(query, exp.Intersect) else "except"
+        return SetOperation(left, right, kind, not distinct, given)
+
+    def scan(self, relation: str, columns: Mapping[str, Column]) -> Scan:
+        """Return the scan of a relation.
+
+        Args:
+            relation: its name.
+            columns: those that are read, by the name that the relation has for them.
+        """
+        known = self.catalog.sources.get(relation) or self.catalog.views.get(relation)
+        fields = {each.name: each for each in known.fields} if known else {}
+        reads = []
+        for name, found in columns.items():
+            own = fields.get(name)
+            kept = Column(name, own.type, own.nullable, own.bound) if own else found
+            reads.append((kept, name))
+        return Scan(relation, tuple(reads))
+
+
+class _Select:
+    """One SELECT on its way into the algebra.
+
+    Attributes:
+        node: the tree so far.
+        places: which column of it each column of FROM is.
+        outer: the places of the query around.
+        correlated: the terms of WHERE that read columns of the query around.
+        calls: what is computed by OVER, by what stands behind it.
+    """
+
+    def __init__(
+        self, builder: _Builder, select: exp.Select, outer: Mapping[Place, Column]
+    ) -> None:
+        unread = [key for key, value in select.args.items() if value and key not in _READ]
+        if unread:
+            raise Unread(f"{', '.join(unread)} of a SELECT")
+        self.builder, self.select, self.outer = builder, select, outer
+        self.node: Node = Values()
+        self.places: dict[Place, str] = {}
+        self.correlated: list[exp.Expr] = []
+        self._groups: dict[exp.Expr, str] | None = None
+        self._measures: dict[exp.Expr, str] = {}
+        self.calls: dict[_Over, dict[exp.Expr, Computed]] = {}
+        self._joined: dict[tuple[object, ...], str] = {}
+        self._used = _used(select)
+
+    # ------------------------------------------------------------------------- clauses in order
+
+    def whole(self) -> Query:
+        """Return the tree of the SELECT."""
+        self.rows()
+        return self.shown()
+
+    def rows(self) -> None:
+        """Read FROM and WHERE."""
+        if (source := self.select.args.get("from_")) is not None:
+            item = self._item(source.this)
+            self.node, self.places = item.node, item.places
+        for join in self.select.args.get("joins") or []:
+            self._join(join)
+        if where := self.select.args.get("where"):
+            terms = conjuncts(where.this)
+            outer = [each for each in terms if self.reads_outer(each)]
+            self.correlated += outer
+            self._filter([each for each in terms if not any(each is one for one in outer)])
+
+    def shown(self) -> Query:
+        """Read the clauses above WHERE."""
+        self._group()
+        if having := self.select.args.get("having"):
+            self._filter(conjuncts(having.this))
+        items = [self._output(each) for each in self.select.selects]
+        qualify = self.select.args.get("qualify")
+        kept = self.scalar(qualify.this) if qualify else None
+        order = self._order()
+        self._windows()
+        if kept is not None:
+            self.node = Filter(self.node, kept)
+        return self._projected(items, order)
+
+    def _group(self) -> None:
+        if not is_aggregate(self.select):
+            return
+        group = self.select.args.get("group")
+        if group is not None:
+            _only(group, {"expressions"})
+        keys = [each for each in group.expressions if not _is_nothing(each)] if group else []
+        names: dict[exp.Expr, str] = {}
+        made: list[Computed] = []
+        for key in keys:
+            value = self.scalar(key)
+            if isinstance(value, exp.Column):
+                names[key] = value.name
+                continue
+            taken = self.node.named.union(each.name for each in made)
+            names[key] = fresh(self._label(key) or "key", taken)
+            made.append(self._computed(names[key], value))
+        self._extend(made)
+        calls = {call: None for root in self._roots() for call in _aggregates(root, names)}
+        measures: list[Computed] = []
+        for call in calls:
+            taken = self.node.named.union(each.name for each in measures)
+            name = fresh(self._label(call) or _words(call), taken)
+            self._measures[call] = name
+            measures.append(self._computed(name, self.scalar(call), grouped=bool(keys)))
+        self.node = Aggregate(self.node, tuple(dict.fromkeys(names.values())), tuple(measures))
+        self._groups = names
+
+    def _roots(self) -> Iterator[exp.Expr]:
+        yield from self.select.selects
+        for key in ("having", "qualify", "order"):
+            if (node := self.select.args.get(key)) is not None:
+                yield node
+
+    def _windows(self) -> None:
+        for over, calls in self.calls.items():
+            self.node = Window(
+                self.node, over.partition, over.order, over.frame, tuple(calls.values())
+            )
+
+    def _output(self, item: exp.Expr) -> tuple[str, exp.Expr, exp.Expr]:
+        """The label of an output, its value, and how it is written."""
+        return item.alias_or_name, self.scalar(item.unalias()), item.unalias()
+
+    def _order(self) -> list[tuple[exp.Ordered, bool]]:
+        """The order by which rows are counted, and whether an item is the name of an output.
+
+        Others are over the columns before the last projection.
+        """
+        order = self.select.args.get("order")
+        if order is None or not (self.select.args.get("limit") or self.select.args.get("offset")):
+            return []
+        found = []
+        for item in order.expressions:
+            made, output = item.copy(), isinstance(item.this, exp.Column) and not item.this.table
+            if not output:
+                made.set("this", self.scalar(item.this))
+            found.append((made, output))
+        return found
+
+    def _projected(
+        self,
+        items: Sequence[tuple[str, exp.Expr, exp.Expr]],
+        order: Sequence[tuple[exp.Ordered, bool]],
+    ) -> Query:
+        outputs: dict[str, Computed] = {}
+        labels: list[tuple[str, str]] = []
+        grouped = bool(self._groups)
+        for label, value, written in items:
+            made = self._output_column(label, value, written, outputs, grouped=grouped)
+            outputs[made.name] = made
+            labels.append((label, made.name))
+        by_label = dict(labels)
+        ordered = []
+        for item, output in order:
+            if output:
+                name = by_label[item.this.name]
+            else:
+                made = self._output_column("by", item.this, item.this, outputs, grouped=grouped)
+                outputs.setdefault(made.name, made)
+                name = made.name
+            item.set("this", column(name, outputs[name].column))
+            ordered.append(item)
+        if [*outputs] != [each.name for each in self.node.columns] or any(
+            not each.passed for each in outputs.values()
+        ):
+            self.node = Project(self.node, tuple(outputs.values()))
+        if distinct := self.select.args.get("distinct"):
+            _only(distinct, set())
+            self.node = Aggregate(self.node, tuple(outputs), ())
+        self._top(ordered)
+        return Query(self.node, tuple(labels))
+
+    def _output_column(
+        self,
+        label: str,
+        value: exp.Expr,
+        written: exp.Expr,
+        outputs: Mapping[str, Computed],
+        *,
+        grouped: bool,
+    ) -> Computed:
+        if isinstance(value, exp.Column):
+            found = self.node.by_name[value.name]
+            return Computed(found, value)
+        for each in outputs.values():  # an equal value is one column
+            if each.value == value and type_of(each.value) == type_of(value):
+                return each
+        name = fresh(label, self.node.named.union(outputs))
+        return self._computed(name, value, grouped=grouped)
+
+    def _top(self, order: Sequence[exp.Ordered]) -> None:
+        limit, offset = self.select.args.get("limit"), self.select.args.get("offset")
+        if limit is None and offset is None:
+            return
+        if limit is not None and not isinstance(limit, exp.Limit):
+            raise Unread(f"{type(limit).__name__} of a SELECT")
+        for each in (limit, offset):
+            if each is not None:
+                _only(each, {"expression"})
+        count, skip = (each.expression.copy() if each else None for each in (limit, offset))
+        self.node = Top(self.node, tuple(order), count, skip)
+
+    # ------------------------------------------------------------------------------------- FROM
+
+    def _item(self, item: exp.Expr) -> _Item:
+        alias = item.alias_or_name
+        match item:
+            case exp.Table() if isinstance(item.this, WindowTable):
+                return self._time_windows(item.this, alias)
+            case exp.Table():
+                return self._table(item, alias)
+            case exp.Subquery():
+                _only(item, {"this", "alias"})
+                return _named(self.builder.query(item.this), alias)
+            case PatternRows():
+                return self._match(item, alias)
+            case RecursiveRows():
+                return self._fixpoint(item, alias)
+            case WorkingTable():
+                given = self.builder.working[item.this]
+                places = {(alias, each.name): each.name for each in given}
+                return _Item(Self(item.this, given), places)
+        raise Unread(f"{type(item).__name__} in FROM")
+
+    def _table(self, table: exp.Table, alias: str) -> _Item:
+        return self._aged(self._scan(table, alias), table, alias)
+
+    def _scan(self, table: exp.Table, alias: str, more: Sequence[str] = ()) -> _Item:
+        _only(table, {"this", "alias"})
+        ages = _ages(table)
+        flags = {each.flag for each in ages}
+        read = {name: each for name, each in self._used.get(alias, {}).items() if name not in flags}
+        for each in ages:
+            read.setdefault(each.column, Column(each.column, each.type))
+        for name in more:
+            read.setdefault(name, Column(name, t.TIMESTAMPTZ))
+        return _Item(self.builder.scan(table.name, read), {(alias, name): name for name in read})
+
+    def _aged(self, item: _Item, table: exp.Table, alias: str) -> _Item:
+        """The rows of the age that a table has a mark for, with the columns that tell ages."""
+        node, places = item.node, dict(item.places)
+
+        def holds(age: Age) -> exp.Expr:
+            name = places[alias, age.column]
+            return _is_young(age, column(name, node.by_name[name]))
+
+        for key in (RECENT, YOUNG):
+            if key in table.meta:
+                node = Filter(node, holds(table.meta[key]))
+        if ages := table.meta.get(DATED, ()):
+            made = [Computed(Column(age.flag, t.BOOLEAN), holds(age)) for age in ages]
+            node = _extended(node, made)
+            places |= {(alias, age.flag): age.flag for age in ages}
+        return _Item(node, places)
+
+    def _time_windows(self, window: WindowTable, alias: str) -> _Item:
+        inner, time, edges = window.this, window.args["time"].name, (WINDOW_START, WINDOW_END)
+        for name in edges:
+            self._used.get(alias, {}).pop(name, None)
+        if isinstance(inner, exp.Table):
+            item = self._scan(inner, alias, [time])
+        else:
+            item = self._item(inner)
+            item = _Item(item.node, {(alias, name): own for (_, name), own in item.places.items()})
+        at = item.node.by_name[item.places[alias, time]]
+        call = window.copy()
+        call.set("this", exp.null())
+        call.set("time", column(at.name, at))
+        for key in window.args.get("partition_by") or []:
+            raise Unread(f"PARTITION BY {key.sql()} of a window")
+        given = tuple(
+            Column(fresh(name, item.node.named), at.type, nullable=False) for name in edges
+        )
+        node = FlatMap(item.node, TimeWindows(call), given)
+        places = {(alias, name): each.name for name, each in zip(edges, given, strict=True)}
+        item = _Item(node, {**item.places, **places})
+        return self._aged(item, inner, alias) if isinstance(inner, exp.Table) else item
+
+    def _match(self, rows: PatternRows, alias: str) -> _Item:
+        below = self.builder.query(rows.this)
+        node = _exactly(below)
+        places = dict(zip((label for label, _ in below.labels), node.columns, strict=True))
+        order = []
+        for item in rows.args["order"].expressions:
+            made = item.copy()
+            found = places[item.this.name]
+            made.set("this", column(found.name, found))
+            order.append(made)
+        given = tuple(Column(fresh(name, node.named), kind) for name, kind in rows.args["fields"])
+        reads = tuple(label for label, _ in below.labels)
+        names = tuple(name for name, _ in rows.args["fields"])
+        match = Match(node, tuple(order), rows.args["clause"], reads, names, given)
+        return _Item(match, {(alias, n): c.name for n, c in zip(names, given, strict=True)})
+
+    def _fixpoint(self, rows: RecursiveRows, alias: str) -> _Item:
+        union, name = rows.this, rows.args["name"]
+        _only(union, {"this", "expression", "distinct"})
+        given = tuple(Column(each, kind) for each, kind in rows.args["fields"])
+        self.builder.working[name] = given
+        anchor, step = (self.builder.query(each) for each in (union.this, union.expression))
+        node = Fixpoint(
+            name, _exactly(anchor), _exactly(step), bool(union.args.get("distinct")), given
+        )
+        return _Item(node, {(alias, each.name): each.name for each in given})
+
+    def _join(self, join: exp.Join) -> None:
+        _only(join, {"this", "on", "side", "kind"})
+        if isinstance(join.this, exp.Unnest):
+            self._unnest(join)
+            return
+        if join.kind not in ("", "INNER", "OUTER", "CROSS") or join.side not in _JOINS:
+            raise Unread(f"{join.method} {join.side} {join.kind} JOIN")
+        item = _apart(self._item(join.this), self.node.named)
+        left, right = self.node, item.node
+        if join.side == "RIGHT":
+            left, right = right, left
+        self.places |= item.places
+        terms = conjuncts(join.args.get("on"))
+        if any(self.reads_outer(each) for each in terms):
+            raise Unread("a column of the query around in ON")
+        self.node = self._pairs(left, right, _JOINS[join.side], terms)
+
+    def _pairs(self, left: Node, right: Node, kind: JoinKind, terms: Sequence[exp.Expr]) -> Join:
+        """Join two nodes by conditions over the places of both."""
+        equal, rest = [], []
+        for term in terms:
+            value = self.scalar(term)
+            if _is_true(value):
+                continue
+            pair = _equal(value, left, right)
+            if pair is None:
+                rest.append(value)
+            else:
+                equal.append(pair)
+        return Join(left, right, kind, tuple(equal), _all_of(rest))
+
+    def _unnest(self, join: exp.Join) -> None:
+        unnest = join.this
+        _only(unnest, {"expressions", "alias"})
+        if join.side not in ("", "LEFT"):
+            raise Unread(f"{join.side} JOIN UNNEST")
+        on = [each for each in conjuncts(join.args.get("on")) if not _is_true(each)]
+        if on and join.side:
+            raise Unread("LEFT JOIN UNNEST with a condition")
+        alias = unnest.args["alias"]
+        names = [each.name for each in alias.columns]
+        used = self._used.get(alias.name, {})
+        given: list[Column] = []
+        for name in names:
+            found = used.get(name) or Column(name, t.UNKNOWN)
+            own = fresh(name, self.node.named.union(each.name for each in given))
+            given.append(replace(found, name=own, nullable=found.nullable or bool(join.side)))
+        arrays = tuple(self.scalar(each) for each in unnest.expressions)
+        self.node = FlatMap(self.node, Elements(arrays), tuple(given), bool(join.side))
+        for name, each in zip(names, given, strict=True):
+            self.places[alias.name, name] = each.name
+        self._filter(on)
+
+    # ------------------------------------------------------------------------------ expressions
+
+    def scalar(self, node: exp.Expr) -> exp.Expr:
+        """Return an expression over the columns of the tree, which may get joins for it."""
+        if self._groups is not None:
+            if node in self._groups:
+                return self._column(self._groups[node])
+            if node in self._measures:
+                return self._column(self._measures[node])
+        if isinstance(node, exp.Column):
+            return self._placed(node)
+        if isinstance(node, exp.Window):
+            return self._over(node)
+        if isinstance(node, exp.Exists) and isinstance(node.this, exp.Query):
+            return self._mark(node, JoinKind.MARK)
+        if isinstance(node, exp.In) and node.args.get("query") is not None:
+            return self._mark(node, JoinKind.NULL_AWARE_MARK)
+        if isinstance(node, exp.Query):
+            return self._only_value(node)
+        return mapped(node, self.scalar)
+
+    def _placed(self, node: exp.Column) -> exp.Expr:
+        place = (node.table, node.name)
+        if place in self.places:
+            if self._groups is not None:
+                raise Unread(f"{node.sql()} outside of groups")
+            return self._column(self.places[place], node)
+        raise Unread(f"column {node.sql()} of no FROM item")
+
+    def _column(self, name: str, node: exp.Expr | None = None) -> exp.Column:
+        known = self.node.by_name.get(name)
+        found = exp.Column(this=exp.to_identifier(name))
+        if node is not None:  # as the binder knows it: of a join, of both sides
+            found.meta.update(node.meta)
+            found.type = type_of(node)
+        elif known is not None:
+            found.type = known.type
+            found.meta[NULLABLE] = known.nullable
+        return found
+
+    def _over(self, node: exp.Window) -> exp.Expr:
+        _only(node, {"this", "partition_by", "order", "spec", "over"})
+        call = mapped(node.this, self.scalar)
+        order = node.args.get("order")
+        over = _Over(
+            tuple(self.scalar(each) for each in node.args.get("partition_by") or ()),
+            tuple(_same(each, self.scalar) for each in (order.expressions if order else ())),
+            _same(node.args["spec"], self.scalar) if node.args.get("spec") else None,
+        )
+        calls = self.calls.setdefault(over, {})
+        if call not in calls:
+            taken = self.node.named.union(
+                each.name for some in self.calls.values() for each in some.values()
+            )
+            name = fresh(self._label(node) or _words(node.this), taken)
+            made = self._computed(name, node, grouped=False)
+            calls[call] = replace(made, value=call)
+        found = exp.Column(this=exp.to_identifier(calls[call].name))
+        found.type = type_of(node)
+        found.meta[NULLABLE] = calls[call].column.nullable
+        return found
+
+    def _computed(self, name: str, value: exp.Expr, *, grouped: bool = False) -> Computed:
+        made = Column(name, type_of(value), nullable(value, grouped), bound_of(value))
+        return Computed(made, value)
+
+    def _label(self, value: exp.Expr) -> str:
+        """The name of the output that is only this value."""
+        found = (each.alias for each in self.select.selects if each.unalias() == value)
+        return next((name for name in found if not is_unnamed(name)), "")
+
+    def _extend(self, made: Sequence[Computed]) -> None:
+        if made:
+            self.node = _extended(self.node, made)
+
+    def _filter(self, terms: Sequence[exp.Expr]) -> None:
+        """Keep the rows for which all terms are true."""
+        plain = [each for each in terms if _matched(each) is None]
+        values = [value for each in plain if not _is_true(value := self.scalar(each))]
+        predicate = _all_of(values)
+        if predicate is not None:
+            self.node = Filter(self.node, predicate)
+        for each in terms:
+            if (found := _matched(each)) is not None:
+                self._match_rows(*found)
+
+    # ------------------------------------------------------------------------------- subqueries
+
+    def _match_rows(self, predicate: exp.Expr, wanted: bool) -> None:
+        kinds = (JoinKind.ANTI, JoinKind.SEMI)
+        if isinstance(predicate, exp.In) and not wanted:
+            kinds = (JoinKind.NULL_AWARE_ANTI, JoinKind.SEMI)
+        self.node = self._matching(predicate, kinds[wanted], None)
+
+    def _mark(self, predicate: exp.Expr, kind: JoinKind) -> exp.Expr:
+        isin = kind is JoinKind.NULL_AWARE_MARK
+        mark = Column(fresh("is_in" if isin else "exists", self.node.named), t.BOOLEAN, isin)
+        found = self._matching(predicate, kind, mark)
+        key = (found.right, found.equal, found.residual, kind)
+        if key not in self._joined:
+            self.node, self._joined[key] = found, mark.name
+        return self._column(self._joined[key])
+
+    def _matching(self, predicate: exp.Expr, kind: JoinKind, mark: Column | None) -> Join:
+        """Join the rows so far with those of a subquery that belong to them."""
+        _only(predicate, {"this", "query"})
+        value = self.scalar(predicate.this) if isinstance(predicate, exp.In) else None
+        right, first, terms = self._below(query_of(predicate), isinstance(predicate, exp.In))
+        equal = [Equal(value, first)] if value is not None and first is not None else []
+        rest = []
+        for term in terms:
+            pair = _equal(term, self.node, right)
+            if pair is None:
+                rest.append(term)
+            else:
+                equal.append(pair)
+        if mark is not None:
+            mark = replace(mark, name=fresh(mark.name, self.node.named | right.named))
+        return Join(self.node, right, kind, tuple(equal), _all_of(rest), mark)
+
+    def _below(
+        self, query: exp.Query, valued: bool
+    ) -> tuple[Node, exp.Expr | None, list[exp.Expr]]:
+        """The rows of a subquery, its value if it has one, and what binds it to the rows here."""
+        inner = self._inner(query)
+        if inner is None or not inner.correlated:
+            found = self.builder.query(query) if inner is None else inner.shown()
+            item = _apart(_named(found, ""), self.node.named)
+            name = next(iter(item.places.values()))
+            return item.node, column(name, item.node.by_name[name]), []
+        select = inner.select
+        unread = ("group", "having", "qualify", "limit", "offset")
+        if is_aggregate(select) or any(select.args.get(each) for each in unread):
+            raise Unread("a subquery with groups that reads columns of the query around")
+        value = inner.scalar(select.selects[0].unalias()) if valued else None
+        if inner.calls:
+            raise Unread("a subquery with OVER that reads columns of the query around")
+        item = _apart(_Item(inner.node, inner.places), self.node.named)
+        new = {old: item.places[place] for place, old in inner.places.items()}
+        both = _Both(self, item)
+        terms = [both.scalar(each) for each in inner.correlated]
+        return item.node, _renamed(value, new) if value is not None else None, terms
+
+    def _inner(self, query: exp.Query) -> _Select | None:
+        """A subquery up to its WHERE; None of a set operation, which reads nothing from here."""
+        if not isinstance(query, exp.Select):
+            return None
+        inner = _Select(self.builder, query, self._known())
+        inner.rows()
+        return inner
+
+    def _only_value(self, query: exp.Query) -> exp.Expr:
+        """The value of the only row of a subquery, NULL where it has none."""
+        query = query_of(query)
+        inner = self._inner(query)
+        if inner is None or not inner.correlated:
+            found = self.builder.query(query) if inner is None else inner.shown()
+            key: tuple[object, ...] = (found.root, found.labels)
+            if key not in self._joined:
+                item = _apart(_named(found, ""), self.node.named)
+                self.node = Join(self.node, item.node, JoinKind.LEFT)
+                self._joined[key] = next(iter(item.places.values()))
+            return self._column(self._joined[key])
+        return self._value_of_group(inner)
+
+    def _value_of_group(self, inner: _Select) -> exp.Expr:
+        select = inner.select
+        if not is_aggregate(select) or any(
+            select.args.get(each) for each in ("group", "having", "qualify", "limit", "distinct")
+        ):
+            raise Unread("a scalar subquery other than an aggregate that reads the query around")
+        sides = []
+        for term in inner.correlated:
+            own, other = _sides(term, inner)
+            sides.append((self.scalar(other), inner.scalar(own), isinstance(term, exp.NullSafeEQ)))
+        made: list[Computed] = []
+        keys: list[str] = []
+        for _, own, _ in sides:
+            if isinstance(own, exp.Column):
+                keys.append(own.name)
+                continue
+            taken = inner.node.named.union(each.name for each in made)
+            made.append(inner._computed(fresh("key", taken), own))
+            keys.append(made[-1].name)
+        inner._extend(made)
+        calls = dict.fromkeys(_aggregates(select.selects[0], {}))
+        measures: list[Computed] = []
+        for call in calls:
+            taken = inner.node.named.union(each.name for each in measures)
+            measures.append(
+                inner._computed(fresh(_words(call), taken), inner.scalar(call), grouped=True)
+            )
+        node = Aggregate(inner.node, tuple(dict.fromkeys(keys)), tuple(measures))
+        places = {("", each.name): each.name for each in node.columns}
+        item = _apart(_Item(node, places), self.node.named)
+        new = {name: item.places["", name] for _, name in places}
+        equal = tuple(
+            Equal(other, column(new[key], item.node.by_name[new[key]]), safe)
+            for (other, _, safe), key in zip(sides, keys, strict=True)
+        )
+        self.node = Join(self.node, item.node, JoinKind.LEFT, equal)
+        by_call = {}
+        for call, measure in zip(calls, measures, strict=True):
+            value: exp.Expr = self._column(new[measure.name])
+            if isinstance(_bare(call), _ZERO):
+                value = exp.Coalesce(this=value, expressions=[_zero(type_of(call))])
+                value.type = type_of(call)
+            by_call[call] = value
+
+        def over(node: exp.Expr) -> exp.Expr:
+            return by_call[node].copy() if node in by_call else mapped(node, over)
+
+        return over(select.selects[0].unalias())
+
+    def _known(self) -> dict[Place, Column]:
+        found = {}
+        for place, name in self.places.items():
+            if name in self.node.by_name:
+                found[place] = self.node.by_name[name]
+        return {**self.outer, **found}
+
+    def reads_outer(self, term: exp.Expr) -> bool:
+        """Whether a term reads a column of the query around."""
+        return any(
+            place not in self.places and place in self.outer
+            for each in term.find_all(exp.Column)
+            if (place := (each.table, each.name))
+        )
+
+
+@dataclass(frozen=True)
+class _Over:
+    """What stands behind OVER."""
+
+    partition: tuple[Scalar, ...]
+    order: tuple[exp.Ordered, ...]
+    frame: exp.WindowSpec | None
+
+
+@dataclass(slots=True)
+class _Both:
+    """Expressions over the rows of a query and those of a subquery of it."""
+
+    around: _Select
+    item: _Item
+    made: dict[str, str] = field(default_factory=dict)
+
+    def scalar(self, node: exp.Expr) -> exp.Expr:
+        """Return an expression over the columns of both."""
+        if isinstance(node, exp.Column):
+            place = (node.table, node.name)
+            if place in self.item.places:
+                found = exp.Column(this=exp.to_identifier(self.item.places[place]))
+                found.meta.update(node.meta)
+                found.type = type_of(node)
+                return found
+            return self.around.scalar(node)
+        if isinstance(node, exp.Query):
+            raise Unread("a subquery in a term that reads the query around")
+        return mapped(node, self.scalar)
+
+
+def _used(select: exp.Select) -> dict[str, dict[str, Column]]:
+    """By alias, the columns that a SELECT and its subqueries name."""
+    found: dict[str, dict[str, Column]] = {}
+    for each in select.find_all(exp.Column):
+        known = found.setdefault(each.table, {})
+        known.setdefault(
+            each.name, Column(each.name, type_of(each), bool(each.meta.get(NULLABLE, True)))
+        )
+    return found
+
+
+def _only(node: exp.Expr, read: Collection[str]) -> None:
+    """Refuse a node that says more than what is read of it."""
+    more = [key for key, value in node.args.items() if value and key not in read]
+    if more:
+        raise Unread(f"{', '.join(more)} of {type(node).__name__}")
+
+
+def _named(query: Query, alias: str) -> _Item:
+    return _Item(query.root, {(alias, label): name for label, name in query.labels})
+
+
+def _exactly(query: Query) -> Node:
+    """A node with a column for each label, in their order."""
+    root, names = query.root, [name for _, name in query.labels]
+    if names == [each.name for each in root.columns]:
+        return root
+    outputs: list[Computed] = []
+    for label, name in query.labels:
+        known, own = root.by_name[name], name
+        if own in {each.name for each in outputs}:
+            own = fresh(label, root.named.union(each.name for each in outputs))
+        outputs.append(Computed(replace(known, name=own), column(name, known)))
+    return Project(root, tuple(outputs))
+
+
+def _extended(node: Node, made: Sequence[Computed]) -> Project:
+    passed = [Computed(each, column(each.name, each)) for each in node.columns]
+    return Project(node, (*passed, *made))
+
+
+def _apart(item: _Item, taken: Collection[str]) -> _Item:
+    """The same rows, whose columns have names that are not taken."""
+    node = item.node
+    new: dict[str, str] = {}
+    for each in node.columns:
+        name = each.name
+        if name in taken:
+            name = fresh(name, {*taken, *node.named, *new.values()})
+        new[each.name] = name
+    if all(old == own for old, own in new.items()):
+        return item
+    if isinstance(node, Scan):
+        reads = tuple((replace(each, name=new[each.name]), own) for each, own in node.reads)
+        found: Node = Scan(node.relation, reads)
+    else:
+        found = Project(
+            node,
+            tuple(
+                Computed(replace(each, name=new[each.name]), column(each.name, each))
+                for each in node.columns
+            ),
+        )
+    return _Item(found, {place: new[name] for place, name in item.places.items()})
+
+
+def _renamed(node: exp.Expr, new: Mapping[str, str]) -> exp.Expr:
+    if isinstance(node, exp.Column):
+        found = node.copy()
+        found.set("this", exp.to_identifier(new[node.name]))
+        return found
+    return mapped(node, lambda each: _renamed(each, new))
+
+
+def _aggregates(root: exp.Expr, keys: Collection[exp.Expr]) -> Iterator[exp.Expr]:
+    """Yield the calls of aggregates that are not within others, with what stands around them."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node in keys:
+            continue
+        call = isinstance(node, _CALLS) and isinstance(_bare(node), exp.AggFunc)
+        if call and not _stands_over(node):
+            yield node
+            continue
+        if not isinstance(node, exp.Query):
+            stack += reversed([*node.iter_expressions()])
+
+
+def _same(node: Kind, of: Callable[[exp.Expr], exp.Expr]) -> Kind:
+    """What :func:`mapped` gives is of the kind of the node."""
+    found = mapped(node, of)
+    assert isinstance(found, type(node))
+    return found
+
+
+def _stands_over(node: exp.Expr) -> bool:
+    """Whether a call is the one before OVER, as it is or within FILTER and the like."""
+    return is_over(node) or (isinstance(node.parent, exp.Window) and node.arg_key == "this")
+
+
+def _bare(call: exp.Expr) -> exp.Expr:
+    while isinstance(call, (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
+        call = call.this
+    return call
+
+
+def _matched(term: exp.Expr) -> tuple[exp.Expr, bool] | None:
+    """The predicate with a subquery that a term is, and whether it has to hold."""
+    wanted, node = True, term
+    while isinstance(node, (exp.Not, exp.Paren)):
+        wanted ^= isinstance(node, exp.Not)
+        node = node.this
+    if isinstance(node, exp.Exists) and isinstance(node.this, exp.Query):
+        return node, wanted
+    if isinstance(node, exp.In) and node.args.get("query") is not None:
+        return node, wanted
+    return None
+
+
+def _equal(term: exp.Expr, left: Node, right: Node) -> Equal | None:
+    """What a term equates of both sides; None if it does something else."""
+    if not isinstance(term, (exp.EQ, exp.NullSafeEQ)):
+        return None
+    sides = (term.this, term.expression)
+    for one, other in (sides, sides[::-1]):
+        if _is_of(one, left) and _is_of(other, right):
+            return Equal(one, other, isinstance(term, exp.NullSafeEQ))
+    return None
+
+
+def _is_of(value: exp.Expr, node: Node) -> bool:
+    names = [each.name for each in value.find_all(exp.Column)]
+    return bool(names) and all(name in node.by_name for name in names)
+
+
+def _sides(term: exp.Expr, inner: _Select) -> tuple[exp.Expr, exp.Expr]:
+    """The sides of an equality: of the subquery, and of the query around."""
+    if isinstance(term, (exp.EQ, exp.NullSafeEQ)):
+        sides = (term.this, term.expression)
+        for own, other in (sides, sides[::-1]):
+            if not inner.reads_outer(own) and not any(
+                (each.table, each.name) in inner.places for each in other.find_all(exp.Column)
+            ):
+                return own, other
+    raise Unread("a scalar subquery that compares with the query around by more than =")
+
+
+def _all_of(terms: Sequence[exp.Expr]) -> exp.Expr | None:
+    found: exp.Expr | None = None
+    for each in terms:
+        term = _bracketed(each)
+        found = term if found is None else exp.And(this=found, expression=term)
+        found.type = t.BOOLEAN
+    return found
+
+
+def _bracketed(term: exp.Expr) -> exp.Expr:
+    if not isinstance(term, (exp.Or, exp.Xor)):
+        return term
+    found = exp.Paren(this=term)
+    found.type = t.BOOLEAN
+    return found
+
+
+def _is_true(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Boolean) and bool(node.this)
+
+
+def _is_nothing(key: exp.Expr) -> bool:
+    """Whether a key of GROUP BY is ``()``."""
+    return isinstance(key, exp.Tuple) and not key.expressions
+
+
+def _words(call: exp.Expr) -> str:
+    """A name for a call: what it does to what."""
+    bare = _bare(call)
+    what = bare.name if isinstance(bare, exp.Anonymous) else bare.key
+    of = bare.this if isinstance(bare.this, exp.Expr) else None
+    while isinstance(of, (exp.Cast, exp.Paren)):
+        of = of.this
+    if isinstance(of, exp.Distinct):
+        of, what = of.expressions[0], f"{what}_distinct"
+    name = f"_{of.name}" if isinstance(of, exp.Column) else ""
+    return f"{what}{name}".lower()
+
+
+def _ages(table: exp.Table) -> list[Age]:
+    """The ages that a table has marks for."""
+    near = [table.meta[key] for key in (RECENT, YOUNG) if key in table.meta]
+    return [*near, *table.meta.get(DATED, ())]
+
+
+def _is_young(age: Age, time: exp.Column) -> exp.Expr:
+    """The condition that the watermark has not left a row behind by more than an age."""
+    clock = ViewWatermark()
+    clock.type = age.type
+    seconds = f"{age.length / 10**6:.6f}".rstrip("0").rstrip(".")
+    span = exp.Interval(this=exp.Literal.string(seconds), unit=exp.Var(this="SECOND"))
+    least = exp.Sub(this=clock, expression=span) if age.length else clock
+    least.type = age.type
+    found = exp.GTE(this=time, expression=least)
+    found.type = t.BOOLEAN
+    return found
+
+
+def _zero(kind: exp.DataType) -> exp.Expr:
+    found = exp.cast(exp.Literal.number(0), kind.copy())
+    found.this.type = t.INTEGER
+    found.type = kind
+    return found

@@ -1,0 +1,575 @@
+"""Relational algebra → a SELECT in the form that the binder writes.
+
+In: a tree. Out: a query whose columns are qualified and typed, so that every rewrite for an engine
+takes it. A node goes into the SELECT of its input as long as it means the same there; otherwise
+that SELECT becomes a subquery. A value that is used twice is computed in a subquery, once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from sqlglot import exp
+
+from headwater.algebra.nodes import (
+    MARKS,
+    Aggregate,
+    Column,
+    Elements,
+    Equal,
+    Filter,
+    Fixpoint,
+    FlatMap,
+    Join,
+    JoinKind,
+    Match,
+    Node,
+    Project,
+    Query,
+    Scalar,
+    Scan,
+    Self,
+    SetOperation,
+    TimeWindows,
+    Top,
+    Union,
+    Values,
+    Window,
+)
+from headwater.algebra.scalars import NULLABLE
+from headwater.analyze.failing.bounds import BOUND
+from headwater.analyze.query_parts import rename_outputs, union_branches
+from headwater.analyze.time.event_time import WINDOW_END, WINDOW_START
+from headwater.analyze.typing import types as t
+from headwater.analyze.typing.common_type import named, type_of
+from headwater.dialect.syntax import PatternRows, RecursiveRows, WindowTable, WorkingTable
+
+_PLAIN = (exp.Column, exp.Literal, exp.Null, exp.Boolean)
+
+
+def select_of(query: Query) -> exp.Query:
+    """Return the SELECT that means what a tree means, with the names that people see."""
+    return _Printer().query(query)
+
+
+class _Stage(IntEnum):
+    """How far a SELECT has come: the last of its clauses, in the order in which they work."""
+
+    FROM = 0
+    WHERE = 1
+    GROUP = 2
+    OVER = 3
+    DISTINCT = 4
+    LIMIT = 5
+
+
+@dataclass(slots=True)
+class _Block:
+    """A SELECT that is being written.
+
+    Attributes:
+        columns: what it has, in order.
+        values: by column, its value over the FROM items.
+        items: FROM and joins.
+        clauses: the other arguments of the SELECT.
+        stage: the last of its clauses.
+        whole: the query that it is, of a set operation.
+        unnests: whether an UNNEST is among its joins.
+    """
+
+    columns: tuple[Column, ...]
+    values: dict[str, exp.Expr]
+    first: exp.Expr | None = None
+    joins: list[exp.Join] = field(default_factory=list)
+    clauses: dict[str, exp.Expr] = field(default_factory=dict)
+    stage: _Stage = _Stage.FROM
+    whole: exp.SetOperation | None = None
+    unnests: bool = False
+
+    def over(self, scalar: Scalar) -> exp.Expr:
+        """Return an expression over the FROM items."""
+        return _replaced(scalar, self.values)
+
+    def add(self, clause: str, term: exp.Expr, kind: type[exp.Expr]) -> None:
+        """Add a term to WHERE or HAVING."""
+        if clause in self.clauses:
+            both = exp.And(this=self.clauses[clause].this, expression=_bracketed(term))
+            both.type = t.BOOLEAN
+            term = both
+        elif isinstance(term, exp.Paren):
+            term = term.this
+        self.clauses[clause] = kind(this=term)
+
+    def repeats(self, scalars: Sequence[Scalar | None]) -> bool:
+        """Return whether scalars name a value twice that is more than a column or its aggregate."""
+        uses = Counter(c.name for each in scalars if each for c in each.find_all(exp.Column))
+        return any(n > 1 and not _is_brief(self.values[name]) for name, n in uses.items())
+
+
+class _Printer:
+    def __init__(self) -> None:
+        self._aliases: set[str] = set()
+
+    def query(self, query: Query) -> exp.Query:
+        """Return a query with the outputs that a tree shows."""
+        return self._query(self.block(query.root), query.labels)
+
+    def _select(self, block: _Block, outputs: Sequence[exp.Expr]) -> exp.Select:
+        made = exp.Select(expressions=list(outputs))
+        if block.first is not None:
+            made.set("from_", exp.From(this=block.first))
+        if block.joins:
+            made.set("joins", block.joins)
+        for key, value in block.clauses.items():
+            made.set(key, value)
+        return made
+
+    def _plain(self, block: _Block) -> exp.Query:
+        """A query with the columns of a block under their own names."""
+        if not block.columns:
+            return self._select(block, [named(_typed(exp.true(), t.BOOLEAN), "c1")])
+        return self._query(block, [(each.name, each.name) for each in block.columns])
+
+    def _alias(self, name: str) -> str:
+        found, number = name, 1
+        while found in self._aliases:
+            number += 1
+            found = f"{name}_{number}"
+        self._aliases.add(found)
+        return found
+
+    def _wrapped(self, block: _Block) -> _Block:
+        """A block that reads another one as a subquery."""
+        alias = self._alias("q")
+        item = exp.Subquery(
+            this=self._plain(block), alias=exp.TableAlias(this=exp.to_identifier(alias))
+        )
+        return _Block(block.columns, _columns_of(alias, block.columns), item)
+
+    def _up_to(self, block: _Block, stage: _Stage, *scalars: Scalar | None) -> _Block:
+        """The block if it is not past a stage, and repeats no value; else one that reads it."""
+        return self._wrapped(block) if block.stage > stage or block.repeats(scalars) else block
+
+    # ---------------------------------------------------------------------------------- nodes
+
+    def block(self, node: Node) -> _Block:
+        """Return the SELECT that a node is."""
+        match node:
+            case Scan():
+                return self._scan(node)
+            case Values():
+                return self._values(node)
+            case Project():
+                return self._project(node)
+            case Filter():
+                return self._filter(node)
+            case FlatMap():
+                return self._flat_map(node)
+            case Union():
+                return self._union(node)
+            case Join():
+                return self._join(node)
+            case Aggregate():
+                return self._aggregate(node)
+            case SetOperation():
+                return self._set_operation(node)
+            case Window():
+                return self._window(node)
+            case Top():
+                return self._top(node)
+            case Match():
+                return self._match(node)
+            case Self():
+                return self._self(node)
+            case Fixpoint():
+                return self._fixpoint(node)
+        raise NotImplementedError(type(node).__name__)
+
+    def _scan(self, node: Scan) -> _Block:
+        alias = self._alias(node.relation)
+        table = exp.to_table(node.relation)
+        table.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+        values = {each.name: _column(alias, own, each) for each, own in node.reads}
+        return _Block(node.columns, dict(values), table)
+
+    def _values(self, node: Values) -> _Block:
+        if node.given or len(node.rows) != 1:
+            raise NotImplementedError("rows of values")
+        return _Block((), {})
+
+    def _project(self, node: Project) -> _Block:
+        values = [each.value for each in node.outputs]
+        block = self._up_to(self.block(node.input), _Stage.OVER, *values)
+        made = {each.name: block.over(each.value) for each in node.outputs}
+        block.columns, block.values, block.whole = node.columns, made, None
+        return block
+
+    def _filter(self, node: Filter) -> _Block:
+        block = self.block(node.input)
+        computed = not all(
+            _is_plain(block.values[each.name]) for each in node.predicate.find_all(exp.Column)
+        )
+        grouped = block.stage is _Stage.GROUP and not block.repeats([node.predicate])
+        if not grouped and (block.stage > _Stage.WHERE or computed):
+            block = self._wrapped(block)
+        having = block.stage is _Stage.GROUP
+        clause, kind = ("having", exp.Having) if having else ("where", exp.Where)
+        block.add(clause, block.over(node.predicate), kind)
+        block.stage, block.whole = max(block.stage, _Stage.WHERE), None
+        return block
+
+    def _flat_map(self, node: FlatMap) -> _Block:
+        block = self.block(node.input)
+        match node.generator:
+            case TimeWindows(call):
+                return self._time_windows(node, call, block)
+            case Elements(arrays):
+                block = self._up_to(block, _Stage.WHERE, *arrays)
+                if block.first is None:
+                    block = self._wrapped(block)
+                alias = self._alias("u")
+                names = [exp.to_identifier(each.name) for each in node.given]
+                unnest = exp.Unnest(
+                    expressions=[block.over(each) for each in arrays],
+                    alias=exp.TableAlias(this=exp.to_identifier(alias), columns=names),
+                )
+                join = exp.Join(this=unnest, kind="CROSS")
+                if node.outer:
+                    join = exp.Join(this=unnest, side="LEFT", on=_typed(exp.true(), t.BOOLEAN))
+                block.joins.append(join)
+                block.values |= _columns_of(alias, node.given)
+        block.columns, block.whole, block.unnests = node.columns, None, True
+        return block
+
+    def _time_windows(self, node: FlatMap, call: exp.Expr, block: _Block) -> _Block:
+        time = call.args["time"].name
+        if block.joins or block.stage > _Stage.FROM or not isinstance(block.first, exp.Table):
+            block = self._wrapped(block)
+        assert block.first is not None
+        alias = block.first.alias_or_name
+        window = call.copy()
+        inner = block.first
+        if isinstance(inner, exp.Table) and not isinstance(inner.this, WindowTable):
+            inner = exp.to_table(inner.name)
+        window.set("this", inner)
+        window.set("time", block.values[time].copy())
+        table = exp.Table(this=window, alias=exp.TableAlias(this=exp.to_identifier(alias)))
+        values = dict(block.values)
+        for each, own in zip(node.given, (WINDOW_START, WINDOW_END), strict=True):
+            values[each.name] = _column(alias, own, each)
+        return _Block(node.columns, values, table)
+
+    def _union(self, node: Union) -> _Block:
+        whole: exp.Query = self._branch(node.parts[0], node.given)
+        for part in node.parts[1:]:
+            branch = self._branch(part, node.given)
+            whole = exp.Union(this=whole, expression=branch, distinct=False)
+        return self._of_sets(whole, node.given)
+
+    def _set_operation(self, node: SetOperation) -> _Block:
+        kind = exp.Intersect if node.kind == "intersect" else exp.Except
+        sides = [self._branch(each, node.given) for each in node.inputs]
+        whole = kind(this=sides[0], expression=sides[1], distinct=not node.all)
+        return self._of_sets(whole, node.given)
+
+    def _branch(self, node: Node, given: Sequence[Column]) -> exp.Query:
+        block = self.block(node)
+        labels = [each.name for each in given]
+        names = [each.name for each in node.columns]
+        made = self._query(block, [*zip(labels, names, strict=True)])
+        if isinstance(made, exp.SetOperation) or made.args.get("limit"):
+            return exp.Subquery(this=made)
+        return made
+
+    def _query(self, block: _Block, labels: Sequence[tuple[str, str]]) -> exp.Query:
+        """A query of some columns of a block, each with a name to show."""
+        names = [name for _, name in labels]
+        if block.whole is not None and block.stage is _Stage.FROM and names == [*block.values]:
+            for select in union_branches(block.whole):
+                rename_outputs(select, [label for label, _ in labels])
+            return block.whole
+        if "distinct" in block.clauses and sorted(names) != sorted(block.values):
+            block = self._wrapped(block)
+        if order := block.clauses.get("order"):
+            _name_outputs(order, labels, block)
+        return self._select(block, [named(block.values[n].copy(), label) for label, n in labels])
+
+    def _of_sets(self, whole: exp.Query, given: tuple[Column, ...]) -> _Block:
+        alias = self._alias("q")
+        item = exp.Subquery(this=whole, alias=exp.TableAlias(this=exp.to_identifier(alias)))
+        found = _Block(given, _columns_of(alias, given), item)
+        found.whole = whole if isinstance(whole, exp.SetOperation) else None
+        return found
+
+    # ---------------------------------------------------------------------------------- joins
+
+    def _join(self, node: Join) -> _Block:
+        if node.kind in (JoinKind.INNER, JoinKind.LEFT, JoinKind.FULL):
+            return self._pairs(node)
+        scalars = [*(each.left for each in node.equal), node.residual]
+        own = [each for each in scalars if each is not None]
+        left = self.block(node.left)
+        stage = _Stage.GROUP if node.kind in MARKS else _Stage.WHERE
+        left = self._up_to(left, stage, *[_only_of(each, node.left) for each in own])
+        found = self._predicate(node, left)
+        if node.mark is not None:
+            left.values[node.mark.name] = found
+            left.columns, left.whole = node.columns, None
+            return left
+        left.add("where", found, exp.Where)
+        left.stage, left.whole = max(left.stage, _Stage.WHERE), None
+        return left
+
+    def _predicate(self, node: Join, left: _Block) -> exp.Expr:
+        """EXISTS or IN, with NOT before it where it has to be so."""
+        right = self._up_to(self.block(node.right), _Stage.WHERE)
+        right.whole = None
+        aware = node.kind in (JoinKind.NULL_AWARE_ANTI, JoinKind.NULL_AWARE_MARK)
+        equal = node.equal[1:] if aware else node.equal
+        for each in equal:
+            right.add("where", self._equality(each, left, right), exp.Where)
+        if node.residual is not None:
+            both = {**left.values, **right.values}
+            right.add("where", _replaced(node.residual, both), exp.Where)
+        value = _typed(exp.true(), t.BOOLEAN)
+        if aware:
+            value = right.over(node.equal[0].right)
+        select = self._select(right, [named(value, "c1")])
+        found: exp.Expr = exp.Exists(this=select)
+        if aware:
+            left_value = left.over(node.equal[0].left)
+            found = exp.In(this=_operand(left_value), query=exp.Subquery(this=select))
+        found = _typed(found, t.BOOLEAN)
+        if node.kind in (JoinKind.ANTI, JoinKind.NULL_AWARE_ANTI):
+            return _typed(exp.Not(this=found), t.BOOLEAN)
+        return found
+
+    def _equality(self, each: Equal, left: _Block, right: _Block) -> exp.Expr:
+        kind = exp.NullSafeEQ if each.null_safe else exp.EQ
+        sides = (_operand(left.over(each.left)), _operand(right.over(each.right)))
+        return _typed(kind(this=sides[0], expression=sides[1]), t.BOOLEAN)
+
+    def _pairs(self, node: Join) -> _Block:
+        left, right = self.block(node.left), self.block(node.right)
+        most = _Stage.WHERE if node.kind is JoinKind.INNER else _Stage.FROM
+        scalars = [*(each.left for each in node.equal), node.residual]
+        left = self._up_to(left, most, *[_only_of(each, node.left) for each in scalars])
+        computed = not _only_columns(left)
+        if left.unnests or left.first is None or (node.kind is JoinKind.FULL and computed):
+            left = self._wrapped(left)
+        bare = right.stage is _Stage.FROM and not right.joins and right.first is not None
+        if not bare or right.unnests or not _only_columns(right):
+            right = self._wrapped(right)
+        terms = [self._equality(each, left, right) for each in node.equal]
+        if node.residual is not None:
+            terms.append(_replaced(node.residual, {**left.values, **right.values}))
+        join = exp.Join(this=right.first)
+        if terms:
+            join.set("on", _all_of(terms))
+        elif node.kind is not JoinKind.INNER:
+            join.set("on", _typed(exp.true(), t.BOOLEAN))
+        else:
+            join.set("kind", "CROSS")
+        if node.kind is not JoinKind.INNER:
+            join.set("side", node.kind.value.upper())
+        left.joins.append(join)
+        left.values |= right.values
+        for each in node.columns:
+            value = left.values[each.name]
+            if isinstance(value, exp.Column):
+                left.values[each.name] = value = value.copy()
+                value.meta[NULLABLE] = each.nullable
+        left.columns, left.whole = node.columns, None
+        return left
+
+    # ----------------------------------------------------------------------- groups and order
+
+    def _aggregate(self, node: Aggregate) -> _Block:
+        calls = [each.value for each in node.measures]
+        block = self.block(node.input)
+        if not node.measures and node.keys:
+            block = self._up_to(block, _Stage.OVER)
+            block.columns = node.columns
+            block.values = {name: block.values[name] for name in node.keys}
+            block.clauses["distinct"] = exp.Distinct()
+            block.stage, block.whole = _Stage.DISTINCT, None
+            return block
+        block = self._up_to(block, _Stage.WHERE, *calls)
+        if any(block.values[name].find(exp.Query) for name in node.keys):
+            block = self._wrapped(block)
+        keys = [block.values[name].copy() for name in node.keys]
+        group = exp.Group(expressions=keys) if keys else None
+        if group is not None:
+            block.clauses["group"] = group
+        values = {name: block.values[name] for name in node.keys}
+        values |= {each.name: block.over(each.value) for each in node.measures}
+        block.columns, block.values = node.columns, values
+        block.stage, block.whole = _Stage.GROUP, None
+        return block
+
+    def _window(self, node: Window) -> _Block:
+        calls = [each.value for each in node.calls]
+        scalars = [*node.partition, *(each.this for each in node.order), *calls]
+        block = self.block(node.input)
+        most = _Stage.GROUP if block.stage is not _Stage.OVER else _Stage.OVER
+        block = self._up_to(block, most)
+        if any(
+            block.values[each.name].find(exp.Window, exp.Query)
+            for scalar in scalars
+            for each in scalar.find_all(exp.Column)
+        ):
+            block = self._wrapped(block)
+        for each in node.calls:
+            over = exp.Window(
+                this=block.over(each.value),
+                partition_by=[block.over(part) for part in node.partition] or None,
+                order=exp.Order(expressions=[block.over(item) for item in node.order])
+                if node.order
+                else None,
+                spec=block.over(node.frame) if node.frame is not None else None,
+                over="OVER",
+            )
+            over.type = each.column.type
+            block.values[each.name] = over
+        block.columns, block.whole = node.columns, None
+        block.stage = _Stage.OVER
+        return block
+
+    def _top(self, node: Top) -> _Block:
+        block = self._up_to(self.block(node.input), _Stage.OVER)
+        if node.order:
+            order = [block.over(item) for item in node.order]
+            block.clauses["order"] = exp.Order(expressions=order)
+        if node.limit is not None:
+            block.clauses["limit"] = exp.Limit(expression=node.limit.copy())
+        if node.offset is not None:
+            block.clauses["offset"] = exp.Offset(expression=node.offset.copy())
+        block.stage, block.whole = _Stage.LIMIT, None
+        return block
+
+    # --------------------------------------------------------------------- patterns and rounds
+
+    def _match(self, node: Match) -> _Block:
+        names = [each.name for each in node.input.columns]
+        below = self._query(self.block(node.input), [*zip(node.reads, names, strict=True)])
+        new = {own: exp.column(label) for own, label in zip(names, node.reads, strict=True)}
+        order = exp.Order(expressions=[_replaced(item, new) for item in node.order])
+        alias = self._alias("m")
+        rows = PatternRows(
+            this=exp.Subquery(this=below),
+            order=order,
+            clause=node.clause,
+            fields=tuple((n, c.type) for n, c in zip(node.gives, node.given, strict=True)),
+            alias=exp.TableAlias(this=exp.to_identifier(alias)),
+        )
+        values = {
+            each.name: _column(alias, label, each)
+            for each, label in zip(node.given, node.gives, strict=True)
+        }
+        return _Block(node.columns, dict(values), rows)
+
+    def _self(self, node: Self) -> _Block:
+        alias = self._alias("w")
+        rows = WorkingTable(this=node.name, alias=exp.TableAlias(this=exp.to_identifier(alias)))
+        return _Block(node.columns, _columns_of(alias, node.columns), rows)
+
+    def _fixpoint(self, node: Fixpoint) -> _Block:
+        sides = [self._branch(each, node.given) for each in (node.anchor, node.step)]
+        union = exp.Union(this=sides[0], expression=sides[1], distinct=node.distinct)
+        alias = self._alias("r")
+        rows = RecursiveRows(
+            this=union,
+            name=node.name,
+            fields=tuple((each.name, each.type) for each in node.given),
+            alias=exp.TableAlias(this=exp.to_identifier(alias)),
+        )
+        return _Block(node.columns, _columns_of(alias, node.columns), rows)
+
+
+def _column(alias: str, name: str, like: Column) -> exp.Expr:
+    found = exp.Column(this=exp.to_identifier(name), table=exp.to_identifier(alias))
+    found.type = like.type
+    found.meta.update({NULLABLE: like.nullable, BOUND: like.bound})
+    return found
+
+
+def _columns_of(alias: str, columns: Sequence[Column]) -> dict[str, exp.Expr]:
+    return {each.name: _column(alias, each.name, each) for each in columns}
+
+
+def _replaced(scalar: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
+    """A copy of a scalar with values in place of its columns."""
+    holder = exp.Paren(this=scalar.copy())
+    for node in list(holder.find_all(exp.Column)):
+        value = values[node.name].copy()
+        inner = isinstance(value, exp.Column)
+        if inner:
+            value.meta.update({k: v for k, v in node.meta.items() if k not in (NULLABLE, BOUND)})
+        alone = node.parent is holder
+        node.replace(value if inner or alone else _operand(value))
+    found: exp.Expr = holder.this
+    return found.pop()
+
+
+def _operand(value: exp.Expr) -> exp.Expr:
+    """A value as part of another one: in brackets where it could be read otherwise."""
+    if isinstance(value, (exp.Binary, exp.Unary, exp.Between, exp.In, exp.Is)) and not isinstance(
+        value, (exp.Paren, exp.Dot)
+    ):
+        return _typed(exp.Paren(this=value), type_of(value))
+    return value
+
+
+def _bracketed(term: exp.Expr) -> exp.Expr:
+    if isinstance(term, (exp.Or, exp.Xor)):
+        return _typed(exp.Paren(this=term), t.BOOLEAN)
+    return term
+
+
+def _all_of(terms: Sequence[exp.Expr]) -> exp.Expr:
+    found = terms[0]
+    for each in terms[1:]:
+        found = _typed(exp.And(this=_bracketed(found), expression=_bracketed(each)), t.BOOLEAN)
+    return found
+
+
+def _typed(node: exp.Expr, kind: exp.DataType) -> exp.Expr:
+    node.type = kind
+    return node
+
+
+def _is_plain(value: exp.Expr) -> bool:
+    return isinstance(value, _PLAIN)
+
+
+def _only_columns(block: _Block) -> bool:
+    """Whether a block computes nothing: a constant, too, is NULL where an outer join misses it."""
+    return all(isinstance(each, exp.Column) for each in block.values.values())
+
+
+def _is_brief(value: exp.Expr) -> bool:
+    """Whether a value is a column, or an aggregate of one, which every engine computes once."""
+    if isinstance(value, exp.Filter):
+        value = value.this
+    if isinstance(value, exp.AggFunc):
+        return all(isinstance(each, (exp.Star, *_PLAIN)) for each in value.iter_expressions())
+    return _is_plain(value)
+
+
+def _only_of(scalar: Scalar | None, node: Node) -> Scalar | None:
+    """A scalar that names the columns of one side only, as the other one does."""
+    if scalar is None:
+        return None
+    names = [c for c in scalar.find_all(exp.Column) if c.name in node.by_name]
+    return exp.Tuple(expressions=[each.copy() for each in names])
+
+
+def _name_outputs(order: exp.Expr, labels: Sequence[tuple[str, str]], block: _Block) -> None:
+    """Order by the names of outputs, which SQL looks for first."""
+    names = {block.values[name]: label for label, name in reversed(labels)}
+    for item in order.expressions:
+        if (label := names.get(item.this)) is not None:
+            item.set("this", _typed(exp.column(label), type_of(item.this)))

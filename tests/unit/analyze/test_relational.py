@@ -1,0 +1,92 @@
+"""Every accepted view becomes a tree of relational algebra that has its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from headwater.algebra.nodes import JoinKind
+from headwater.algebra.text import text_of
+from headwater.analyze import relational
+from headwater.analyze.bind.project import bind, bind_all
+from headwater.analyze.definitions import Catalog
+from headwater.dialect import parse, parse_all
+from headwater.errors import HeadwaterError
+from headwater.plan.planner import plan_project
+from headwater.plan.view_plan import ViewPlan
+from tests.accepted.corpus import Project, projects_of
+from tests.accepted.in_algebra import differences, tree_of
+from tests.support.author_text import open_oracle
+from tests.support.golden_files import GOLDEN, check_golden
+from tests.support.sampling import some
+from tests.tpch.run import QUERIES, definitions
+
+RANDOM = 60
+KINDS = {"form": 4, "golden": 1, "slt": 4, "tpch": 1, "function": 4, "random": 2}
+"""The kinds of projects, and how many commits ask all of one."""
+PLANS = GOLDEN / "plan"
+CASES = sorted(file for file in PLANS.glob("*.sql") if file.name != "tables.sql")
+
+
+@pytest.fixture(scope="module")
+def duck() -> Iterator[duckdb.DuckDBPyConnection]:
+    with open_oracle() as connection:
+        yield connection
+
+
+def corpus(kind: str) -> list[Project]:
+    if kind == "tpch":
+        return [Project("tpch", definitions(QUERIES))]
+    return some([*projects_of(kind, RANDOM)], KINDS[kind])
+
+
+def planned(project: Project) -> tuple[Catalog, dict[str, ViewPlan]]:
+    statements, _ = parse_all(project.text)
+    catalog, _ = bind_all({project.name: statements})
+    try:
+        return catalog, plan_project(catalog)
+    except HeadwaterError:  # a form that is refused by the planner
+        return catalog, {}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_tree_of_a_view_has_its_rows(kind: str, duck: duckdb.DuckDBPyConnection) -> None:
+    found: dict[str, str] = {}
+    views = 0
+    for project in corpus(kind):
+        catalog, plans = planned(project)
+        views += len(plans)
+        asked = differences(duck, project.text, catalog, plans, endless=kind != "slt")
+        found |= {f"{project.name}: {view}": difference for view, difference in asked.items()}
+    assert {view: difference for view, difference in found.items() if difference} == {}
+    assert len(found) > 0.75 * views
+
+
+def test_a_join_that_is_read_as_another_is_seen(
+    duck: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(relational._JOINS, "LEFT", JoinKind.INNER)
+    project = Project("tpch", definitions(QUERIES))
+    found = differences(duck, project.text, *planned(project))
+    assert [view for view, difference in found.items() if difference] == ["q13"]
+
+
+def golden_trees() -> Iterator[tuple[str, str]]:
+    for case in CASES:
+        files = (PLANS / "tables.sql", case)
+        catalog = bind({file.name: parse(file.read_text(), file=file.name) for file in files})
+        *_, plan = plan_project(catalog).values()
+        yield case.stem, text_of(tree_of(plan, catalog))
+    catalog, plans = planned(Project("tpch", definitions(QUERIES)))
+    for name, plan in plans.items():
+        if name in QUERIES:
+            yield name, text_of(tree_of(plan, catalog))
+
+
+def test_trees_are_as_written_down() -> None:
+    """Of the plans' golden cases and of TPC-H."""
+    texts = (f"-- {name}\n{tree}\n" for name, tree in golden_trees())
+    check_golden(Path(GOLDEN / "algebra" / "trees.txt"), "\n".join(texts))
