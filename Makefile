@@ -104,7 +104,7 @@ services-down: setup ## stop these servers; their data stay in .services
 ##@ Check
 
 .PHONY: test
-test: setup lint type test-unit test-spark test-kills ## everything CI runs: 15 minutes on two cores
+test: setup lint type test-unit test-spark test-kills ## everything CI runs: a quarter of an hour on two cores
 
 .PHONY: test-changed
 test-changed: setup ## the tests of what differs from main: make test-changed SINCE=HEAD~3
