@@ -11,7 +11,7 @@ Nothing of a query is passed over: a clause that is not read here is :class:`Unr
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from sqlglot import exp
@@ -66,8 +66,9 @@ _ZERO = (exp.Count, exp.CountIf, exp.ApproxDistinct)
 """Aggregates that are 0, not NULL, of no rows."""
 _READ = {
     "expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "order",
-    "limit", "offset", "kind", "hint", "operation_modifiers",
+    "limit", "offset",
 }  # fmt: skip
+"""The arguments of a SELECT that are read."""
 _JOINS = {
     "": JoinKind.INNER,
     "LEFT": JoinKind.LEFT,
@@ -766,7 +767,6 @@ class _Both:
 
     around: _Select
     item: _Item
-    made: dict[str, str] = field(default_factory=dict)
 
     def scalar(self, node: exp.Expr) -> exp.Expr:
         """Return an expression over the columns of both."""
