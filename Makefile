@@ -104,7 +104,7 @@ services-down: setup ## stop these servers; their data stay in .services
 ##@ Check
 
 .PHONY: test
-test: setup lint type test-unit test-spark test-kills ## everything CI runs: a quarter of an hour on two cores
+test: setup lint type test-unit test-spark test-kills ## everything CI runs before a long lane
 
 .PHONY: test-changed
 test-changed: setup ## the tests of what differs from main: make test-changed SINCE=HEAD~3
@@ -133,8 +133,8 @@ test-spark: setup ## one test on a local Spark for each rule, operator, connecto
 	$(PYTEST) -q $(PARALLEL) -m "$(SPARK)" tests/unit tests/spark tests/slt $(ARGS)
 
 .PHONY: test-kills
-test-kills: setup ## two real SIGKILLs, every snapshot judged by DuckDB
-	@$(BIN)/python -m tests.faults.soak --kills 2 --seed 1 --jobs 2
+test-kills: setup ## a few real SIGKILLs, every snapshot judged by DuckDB
+	@$(BIN)/python -m tests.faults.soak --kills 4 --seed 1 --jobs 2
 
 ##@ Check at length
 

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import pytest
 from hypothesis import settings
-from pyspark.core import context
+from pyspark import java_gateway
 from pyspark.sql import SparkSession
 
 from headwater.config.settings import Config, RunSection
@@ -20,6 +20,8 @@ from tests.support.sampling import some_cases
 ROOT = Path(__file__).parent
 MARKERS = {"spark": "spark", "slt": "spark", "services": "services"}
 """Folder of tests → the marker that each test in it gets."""
+WITH_JVM = ("spark", "services", "bench")
+"""The lanes whose tests may start a JVM in the process of the tests."""
 
 FIRST = (
     "unit/plan/test_algebra.py",
@@ -85,8 +87,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     Syntax trees are many small objects; the search for those that nobody has was a sixth of all
     the tests compute. What has been imported is never looked through.
     """
-    if session.items and not any(item.get_closest_marker("spark") for item in session.items):
-        context.launch_gateway = _no_jvm
+    if not any(item.get_closest_marker(each) for item in session.items for each in WITH_JVM):
+        java_gateway.Popen = _no_jvm
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 
 from sqlglot import exp
 
-from headwater.algebra.nodes import Column
+from headwater.algebra.nodes import Column, Computed
 
 NULLABLE = "nullable"
 """Key of ``Column.meta``: whether a column can be NULL."""
@@ -18,6 +19,11 @@ def column(name: str, like: Column) -> exp.Column:
     found.type = like.type
     found.meta[NULLABLE] = like.nullable
     return found
+
+
+def passed_on(like: Column, name: str | None = None) -> Computed:
+    """Return a column of the input as one of a node above, under its own name or another one."""
+    return Computed(replace(like, name=name or like.name), column(like.name, like))
 
 
 def fresh(name: str, taken: Collection[str]) -> str:

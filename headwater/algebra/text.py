@@ -76,9 +76,7 @@ def _words(node: Node) -> str:
     """What a node does, as one line."""
     match node:
         case Scan(relation, reads):
-            items = (
-                each.name if each.name == own else f"{each.name} = {own}" for each, own in reads
-            )
+            items = (_renamed(each.name, own) for each, own in reads)
             return f"Scan {relation}: {', '.join(items)}"
         case Values(given, rows):
             return f"Values {_names(given)}: {', '.join(f'({_listed(row)})' for row in rows)}"
@@ -87,9 +85,8 @@ def _words(node: Node) -> str:
         case Filter(_, predicate):
             return f"Filter {_sql(predicate)}"
         case FlatMap(_, Elements(arrays), given, outer):
-            return (
-                f"FlatMap {'outer ' if outer else ''}{_names(given)} := UNNEST({_listed(arrays)})"
-            )
+            kind = "FlatMap outer" if outer else "FlatMap"
+            return f"{kind} {_names(given)} := UNNEST({_listed(arrays)})"
         case FlatMap(_, TimeWindows(call), given):
             return f"FlatMap {_names(given)} := {_sql(call).replace('(NULL, ', '(', 1)}"
         case Union(_, given):

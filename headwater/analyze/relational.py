@@ -10,7 +10,7 @@ Nothing of a query is passed over: a clause that is not read here is :class:`Unr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -41,12 +41,14 @@ from headwater.algebra.nodes import (
     Values,
     Window,
 )
-from headwater.algebra.scalars import NULLABLE, column, fresh, mapped
-from headwater.analyze.bind.subqueries import query_of
+from headwater.algebra.scalars import NULLABLE, column, fresh, mapped, passed_on
+from headwater.analyze.bind.join_conditions import conjunction
+from headwater.analyze.bind.outputs import NAMELESS
+from headwater.analyze.bind.subqueries import is_predicate, query_of
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.failing.bounds import bound_of
 from headwater.analyze.query_parts import conjuncts, is_aggregate, is_over
-from headwater.analyze.time.dated import DATED, YOUNG
+from headwater.analyze.time.dated import DATED, YOUNG, comparison_of
 from headwater.analyze.time.event_time import WINDOW_END, WINDOW_START
 from headwater.analyze.time.recent import RECENT, Age
 from headwater.analyze.typing import types as t
@@ -234,7 +236,7 @@ class _Select:
         self._group()
         if having := self.select.args.get("having"):
             self._filter(conjuncts(having.this))
-        items = [self._output(each) for each in self.select.selects]
+        items = [(each.alias_or_name, self.scalar(each.unalias())) for each in self.select.selects]
         qualify = self.select.args.get("qualify")
         kept = self.scalar(qualify.this) if qualify else None
         order = self._order()
@@ -250,26 +252,38 @@ class _Select:
         if group is not None:
             _only(group, {"expressions"})
         keys = [each for each in group.expressions if not _is_nothing(each)] if group else []
-        names: dict[exp.Expr, str] = {}
+        named = self._keys([(self.scalar(key), self._label(key)) for key in keys])
+        names = dict(zip(keys, named, strict=True))
+        calls = {call: None for root in self._roots() for call in _aggregates(root, names)}
+        measures = self._measured(calls, grouped=bool(keys))
+        self._measures = dict(zip(calls, (each.name for each in measures), strict=True))
+        self.node = Aggregate(self.node, tuple(dict.fromkeys(named)), measures)
+        self._groups = names
+        self._joined.clear()  # what was joined below is no column of a group
+
+    def _keys(self, values: Sequence[tuple[exp.Expr, str]]) -> list[str]:
+        """The columns that values are; one that is none yet is computed, under its label."""
+        names: list[str] = []
         made: list[Computed] = []
-        for key in keys:
-            value = self.scalar(key)
+        for value, label in values:
             if isinstance(value, exp.Column):
-                names[key] = value.name
+                names.append(value.name)
                 continue
             taken = self.node.named.union(each.name for each in made)
-            names[key] = fresh(self._label(key) or "key", taken)
-            made.append(self._computed(names[key], value))
-        self._extend(made)
-        calls = {call: None for root in self._roots() for call in _aggregates(root, names)}
-        measures: list[Computed] = []
+            made.append(self._computed(fresh(label or "key", taken), value))
+            names.append(made[-1].name)
+        if made:
+            self.node = _extended(self.node, made)
+        return names
+
+    def _measured(self, calls: Iterable[exp.Expr], *, grouped: bool) -> tuple[Computed, ...]:
+        """The calls of aggregates with a name each."""
+        found: list[Computed] = []
         for call in calls:
-            taken = self.node.named.union(each.name for each in measures)
+            taken = self.node.named.union(each.name for each in found)
             name = fresh(self._label(call) or _words(call), taken)
-            self._measures[call] = name
-            measures.append(self._computed(name, self.scalar(call), grouped=bool(keys)))
-        self.node = Aggregate(self.node, tuple(dict.fromkeys(names.values())), tuple(measures))
-        self._groups = names
+            found.append(self._computed(name, self.scalar(call), grouped=grouped))
+        return tuple(found)
 
     def _roots(self) -> Iterator[exp.Expr]:
         yield from self.select.selects
@@ -282,10 +296,6 @@ class _Select:
             self.node = Window(
                 self.node, over.partition, over.order, over.frame, tuple(calls.values())
             )
-
-    def _output(self, item: exp.Expr) -> tuple[str, exp.Expr, exp.Expr]:
-        """The label of an output, its value, and how it is written."""
-        return item.alias_or_name, self.scalar(item.unalias()), item.unalias()
 
     def _order(self) -> list[tuple[exp.Ordered, bool]]:
         """The order by which rows are counted, and whether an item is the name of an output.
@@ -305,14 +315,13 @@ class _Select:
 
     def _projected(
         self,
-        items: Sequence[tuple[str, exp.Expr, exp.Expr]],
+        items: Sequence[tuple[str, exp.Expr]],
         order: Sequence[tuple[exp.Ordered, bool]],
     ) -> Query:
         outputs: dict[str, Computed] = {}
         labels: list[tuple[str, str]] = []
-        grouped = bool(self._groups)
-        for label, value, written in items:
-            made = self._output_column(label, value, written, outputs, grouped=grouped)
+        for label, value in items:
+            made = self._output_column(label, value, outputs)
             outputs[made.name] = made
             labels.append((label, made.name))
         by_label = dict(labels)
@@ -321,7 +330,7 @@ class _Select:
             if output:
                 name = by_label[item.this.name]
             else:
-                made = self._output_column("by", item.this, item.this, outputs, grouped=grouped)
+                made = self._output_column("by", item.this, outputs)
                 outputs.setdefault(made.name, made)
                 name = made.name
             item.set("this", column(name, outputs[name].column))
@@ -337,13 +346,7 @@ class _Select:
         return Query(self.node, tuple(labels))
 
     def _output_column(
-        self,
-        label: str,
-        value: exp.Expr,
-        written: exp.Expr,
-        outputs: Mapping[str, Computed],
-        *,
-        grouped: bool,
+        self, label: str, value: exp.Expr, outputs: Mapping[str, Computed]
     ) -> Computed:
         if isinstance(value, exp.Column):
             found = self.node.by_name[value.name]
@@ -352,7 +355,7 @@ class _Select:
             if each.value == value and type_of(each.value) == type_of(value):
                 return each
         name = fresh(label, self.node.named.union(outputs))
-        return self._computed(name, value, grouped=grouped)
+        return self._computed(name, value, grouped=bool(self._groups))
 
     def _top(self, order: Sequence[exp.Ordered]) -> None:
         limit, offset = self.select.args.get("limit"), self.select.args.get("offset")
@@ -408,7 +411,11 @@ class _Select:
 
         def holds(age: Age) -> exp.Expr:
             name = places[alias, age.column]
-            return _is_young(age, column(name, node.by_name[name]))
+            found = comparison_of(age, column(name, node.by_name[name]), young=True)
+            for each in (found.expression, *found.find_all(ViewWatermark)):
+                each.type = age.type
+            found.type = t.BOOLEAN
+            return found
 
         for key in (RECENT, YOUNG):
             if key in table.meta:
@@ -484,21 +491,8 @@ class _Select:
         terms = conjuncts(join.args.get("on"))
         if any(self.reads_outer(each) for each in terms):
             raise Unread("a column of the query around in ON")
-        self.node = self._pairs(left, right, _JOINS[join.side], terms)
-
-    def _pairs(self, left: Node, right: Node, kind: JoinKind, terms: Sequence[exp.Expr]) -> Join:
-        """Join two nodes by conditions over the places of both."""
-        equal, rest = [], []
-        for term in terms:
-            value = self.scalar(term)
-            if _is_true(value):
-                continue
-            pair = _equal(value, left, right)
-            if pair is None:
-                rest.append(value)
-            else:
-                equal.append(pair)
-        return Join(left, right, kind, tuple(equal), _all_of(rest))
+        equal, residual = _split([self.scalar(each) for each in terms], left, right)
+        self.node = Join(left, right, _JOINS[join.side], equal, residual)
 
     def _unnest(self, join: exp.Join) -> None:
         unnest = join.this
@@ -535,10 +529,8 @@ class _Select:
             return self._placed(node)
         if isinstance(node, exp.Window):
             return self._over(node)
-        if isinstance(node, exp.Exists) and isinstance(node.this, exp.Query):
-            return self._mark(node, JoinKind.MARK)
-        if isinstance(node, exp.In) and node.args.get("query") is not None:
-            return self._mark(node, JoinKind.NULL_AWARE_MARK)
+        if is_predicate(node):
+            return self._mark(node)
         if isinstance(node, exp.Query):
             return self._only_value(node)
         return mapped(node, self.scalar)
@@ -548,19 +540,11 @@ class _Select:
         if place in self.places:
             if self._groups is not None:
                 raise Unread(f"{node.sql()} outside of groups")
-            return self._column(self.places[place], node)
+            return _as_known(node, self.places[place])
         raise Unread(f"column {node.sql()} of no FROM item")
 
-    def _column(self, name: str, node: exp.Expr | None = None) -> exp.Column:
-        known = self.node.by_name.get(name)
-        found = exp.Column(this=exp.to_identifier(name))
-        if node is not None:  # as the binder knows it: of a join, of both sides
-            found.meta.update(node.meta)
-            found.type = type_of(node)
-        elif known is not None:
-            found.type = known.type
-            found.meta[NULLABLE] = known.nullable
-        return found
+    def _column(self, name: str) -> exp.Column:
+        return column(name, self.node.by_name[name])
 
     def _over(self, node: exp.Window) -> exp.Expr:
         _only(node, {"this", "partition_by", "order", "spec", "over"})
@@ -579,10 +563,7 @@ class _Select:
             name = fresh(self._label(node) or _words(node.this), taken)
             made = self._computed(name, node, grouped=False)
             calls[call] = replace(made, value=call)
-        found = exp.Column(this=exp.to_identifier(calls[call].name))
-        found.type = type_of(node)
-        found.meta[NULLABLE] = calls[call].column.nullable
-        return found
+        return column(calls[call].name, calls[call].column)
 
     def _computed(self, name: str, value: exp.Expr, *, grouped: bool = False) -> Computed:
         made = Column(name, type_of(value), nullable(value, grouped), bound_of(value))
@@ -591,11 +572,7 @@ class _Select:
     def _label(self, value: exp.Expr) -> str:
         """The name of the output that is only this value."""
         found = (each.alias for each in self.select.selects if each.unalias() == value)
-        return next((name for name in found if not is_unnamed(name)), "")
-
-    def _extend(self, made: Sequence[Computed]) -> None:
-        if made:
-            self.node = _extended(self.node, made)
+        return next((each for each in found if not is_unnamed(each) and each != NAMELESS), "")
 
     def _filter(self, terms: Sequence[exp.Expr]) -> None:
         """Keep the rows for which all terms are true."""
@@ -611,36 +588,32 @@ class _Select:
     # ------------------------------------------------------------------------------- subqueries
 
     def _match_rows(self, predicate: exp.Expr, wanted: bool) -> None:
-        kinds = (JoinKind.ANTI, JoinKind.SEMI)
-        if isinstance(predicate, exp.In) and not wanted:
-            kinds = (JoinKind.NULL_AWARE_ANTI, JoinKind.SEMI)
-        self.node = self._matching(predicate, kinds[wanted], None)
+        kind = JoinKind.SEMI
+        if not wanted:
+            is_in = isinstance(predicate, exp.In)
+            kind = JoinKind.NULL_AWARE_ANTI if is_in else JoinKind.ANTI
+        self.node = self._matching(predicate, kind)
 
-    def _mark(self, predicate: exp.Expr, kind: JoinKind) -> exp.Expr:
-        isin = kind is JoinKind.NULL_AWARE_MARK
-        mark = Column(fresh("is_in" if isin else "exists", self.node.named), t.BOOLEAN, isin)
-        found = self._matching(predicate, kind, mark)
-        key = (found.right, found.equal, found.residual, kind)
-        if key not in self._joined:
-            self.node, self._joined[key] = found, mark.name
-        return self._column(self._joined[key])
+    def _mark(self, predicate: exp.Expr) -> exp.Expr:
+        if isinstance(predicate, exp.In):
+            mark, kind = Column("is_in", t.BOOLEAN), JoinKind.NULL_AWARE_MARK
+        else:
+            mark, kind = Column("exists", t.BOOLEAN, nullable=False), JoinKind.MARK
+        self.node = found = self._matching(predicate, kind, mark)
+        assert found.mark is not None
+        return column(found.mark.name, found.mark)
 
-    def _matching(self, predicate: exp.Expr, kind: JoinKind, mark: Column | None) -> Join:
+    def _matching(self, predicate: exp.Expr, kind: JoinKind, mark: Column | None = None) -> Join:
         """Join the rows so far with those of a subquery that belong to them."""
         _only(predicate, {"this", "query"})
         value = self.scalar(predicate.this) if isinstance(predicate, exp.In) else None
         right, first, terms = self._below(query_of(predicate), isinstance(predicate, exp.In))
-        equal = [Equal(value, first)] if value is not None and first is not None else []
-        rest = []
-        for term in terms:
-            pair = _equal(term, self.node, right)
-            if pair is None:
-                rest.append(term)
-            else:
-                equal.append(pair)
+        equal, residual = _split(terms, self.node, right)
+        if value is not None and first is not None:
+            equal = (Equal(value, first), *equal)
         if mark is not None:
             mark = replace(mark, name=fresh(mark.name, self.node.named | right.named))
-        return Join(self.node, right, kind, tuple(equal), _all_of(rest), mark)
+        return Join(self.node, right, kind, equal, residual, mark)
 
     def _below(
         self, query: exp.Query, valued: bool
@@ -697,24 +670,10 @@ class _Select:
         for term in inner.correlated:
             own, other = _sides(term, inner)
             sides.append((self.scalar(other), inner.scalar(own), isinstance(term, exp.NullSafeEQ)))
-        made: list[Computed] = []
-        keys: list[str] = []
-        for _, own, _ in sides:
-            if isinstance(own, exp.Column):
-                keys.append(own.name)
-                continue
-            taken = inner.node.named.union(each.name for each in made)
-            made.append(inner._computed(fresh("key", taken), own))
-            keys.append(made[-1].name)
-        inner._extend(made)
+        keys = inner._keys([(own, "") for _, own, _ in sides])
         calls = dict.fromkeys(_aggregates(select.selects[0], {}))
-        measures: list[Computed] = []
-        for call in calls:
-            taken = inner.node.named.union(each.name for each in measures)
-            measures.append(
-                inner._computed(fresh(_words(call), taken), inner.scalar(call), grouped=True)
-            )
-        node = Aggregate(inner.node, tuple(dict.fromkeys(keys)), tuple(measures))
+        measures = inner._measured(calls, grouped=True)
+        node = Aggregate(inner.node, tuple(dict.fromkeys(keys)), measures)
         places = {("", each.name): each.name for each in node.columns}
         item = _apart(_Item(node, places), self.node.named)
         new = {name: item.places["", name] for _, name in places}
@@ -773,10 +732,7 @@ class _Both:
         if isinstance(node, exp.Column):
             place = (node.table, node.name)
             if place in self.item.places:
-                found = exp.Column(this=exp.to_identifier(self.item.places[place]))
-                found.meta.update(node.meta)
-                found.type = type_of(node)
-                return found
+                return _as_known(node, self.item.places[place])
             return self.around.scalar(node)
         if isinstance(node, exp.Query):
             raise Unread("a subquery in a term that reads the query around")
@@ -815,13 +771,12 @@ def _exactly(query: Query) -> Node:
         known, own = root.by_name[name], name
         if own in {each.name for each in outputs}:
             own = fresh(label, root.named.union(each.name for each in outputs))
-        outputs.append(Computed(replace(known, name=own), column(name, known)))
+        outputs.append(passed_on(known, own))
     return Project(root, tuple(outputs))
 
 
 def _extended(node: Node, made: Sequence[Computed]) -> Project:
-    passed = [Computed(each, column(each.name, each)) for each in node.columns]
-    return Project(node, (*passed, *made))
+    return Project(node, (*map(passed_on, node.columns), *made))
 
 
 def _apart(item: _Item, taken: Collection[str]) -> _Item:
@@ -839,21 +794,21 @@ def _apart(item: _Item, taken: Collection[str]) -> _Item:
         reads = tuple((replace(each, name=new[each.name]), own) for each, own in node.reads)
         found: Node = Scan(node.relation, reads)
     else:
-        found = Project(
-            node,
-            tuple(
-                Computed(replace(each, name=new[each.name]), column(each.name, each))
-                for each in node.columns
-            ),
-        )
+        found = Project(node, tuple(passed_on(each, new[each.name]) for each in node.columns))
     return _Item(found, {place: new[name] for place, name in item.places.items()})
+
+
+def _as_known(node: exp.Column, name: str) -> exp.Column:
+    """A column of the tree with what the binder knows of it, also where a join may miss it."""
+    found = node.copy()
+    found.set("this", exp.to_identifier(name))
+    found.set("table", None)
+    return found
 
 
 def _renamed(node: exp.Expr, new: Mapping[str, str]) -> exp.Expr:
     if isinstance(node, exp.Column):
-        found = node.copy()
-        found.set("this", exp.to_identifier(new[node.name]))
-        return found
+        return _as_known(node, new[node.name])
     return mapped(node, lambda each: _renamed(each, new))
 
 
@@ -896,11 +851,16 @@ def _matched(term: exp.Expr) -> tuple[exp.Expr, bool] | None:
     while isinstance(node, (exp.Not, exp.Paren)):
         wanted ^= isinstance(node, exp.Not)
         node = node.this
-    if isinstance(node, exp.Exists) and isinstance(node.this, exp.Query):
-        return node, wanted
-    if isinstance(node, exp.In) and node.args.get("query") is not None:
-        return node, wanted
-    return None
+    return (node, wanted) if is_predicate(node) else None
+
+
+def _split(
+    terms: Sequence[exp.Expr], left: Node, right: Node
+) -> tuple[tuple[Equal, ...], exp.Expr | None]:
+    """What terms equate of both sides of a join, and the others together."""
+    pairs = [(term, _equal(term, left, right)) for term in terms if not _is_true(term)]
+    rest = [term for term, pair in pairs if pair is None]
+    return tuple(pair for _, pair in pairs if pair is not None), _all_of(rest)
 
 
 def _equal(term: exp.Expr, left: Node, right: Node) -> Equal | None:
@@ -932,20 +892,7 @@ def _sides(term: exp.Expr, inner: _Select) -> tuple[exp.Expr, exp.Expr]:
 
 
 def _all_of(terms: Sequence[exp.Expr]) -> exp.Expr | None:
-    found: exp.Expr | None = None
-    for each in terms:
-        term = _bracketed(each)
-        found = term if found is None else exp.And(this=found, expression=term)
-        found.type = t.BOOLEAN
-    return found
-
-
-def _bracketed(term: exp.Expr) -> exp.Expr:
-    if not isinstance(term, (exp.Or, exp.Xor)):
-        return term
-    found = exp.Paren(this=term)
-    found.type = t.BOOLEAN
-    return found
+    return conjunction(terms) if terms else None
 
 
 def _is_true(node: exp.Expr) -> bool:
@@ -974,19 +921,6 @@ def _ages(table: exp.Table) -> list[Age]:
     """The ages that a table has marks for."""
     near = [table.meta[key] for key in (RECENT, YOUNG) if key in table.meta]
     return [*near, *table.meta.get(DATED, ())]
-
-
-def _is_young(age: Age, time: exp.Column) -> exp.Expr:
-    """The condition that the watermark has not left a row behind by more than an age."""
-    clock = ViewWatermark()
-    clock.type = age.type
-    seconds = f"{age.length / 10**6:.6f}".rstrip("0").rstrip(".")
-    span = exp.Interval(this=exp.Literal.string(seconds), unit=exp.Var(this="SECOND"))
-    least = exp.Sub(this=clock, expression=span) if age.length else clock
-    least.type = age.type
-    found = exp.GTE(this=time, expression=least)
-    found.type = t.BOOLEAN
-    return found
 
 
 def _zero(kind: exp.DataType) -> exp.Expr:

@@ -1,7 +1,7 @@
 """Which of many like questions a run asks: others with every commit, and all of them at length.
 
 ``HEADWATER_SEED`` chooses: the targets of the Makefile give it the number of commits. Without it,
-as when somebody runs a file, and with ``HEADWATER_EVERY``, as in the lane ``every``, all are asked.
+as when somebody runs a file, and with ``HEADWATER_EVERY``, as in the lane ``test-every``, all are.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from pyspark.java_gateway import launch_gateway
 
 from headwater.analyze.bind.project import bind
 from headwater.analyze.connectors.encodings import ENCODINGS
@@ -17,6 +18,7 @@ from headwater.plan.planner import plan_project
 from headwater.plan.rules.registry import RULES
 from headwater.plan.view_plan import Operator, ViewPlan
 from headwater.testing import slt
+from tests.conftest import WITH_JVM
 from tests.lanes import entries, fast, is_fast
 
 TESTS = Path(__file__).parents[1]
@@ -100,3 +102,11 @@ def test_a_test_is_fast_by_its_file_its_name_or_its_parameters(
     asked += ["spark/b.py::other", "slt/test_slt.py::test_slt[c/d.slt]"]
     asked += ["slt/test_slt.py::test_slt[c/e.slt]"]
     assert [is_fast(f"tests/{node}") for node in asked] == [1, 1, 1, 0, 0, 1, 0]
+
+
+def test_a_test_without_a_jvm_cannot_start_one(request: pytest.FixtureRequest) -> None:
+    items = request.session.items
+    if any(item.get_closest_marker(each) for item in items for each in WITH_JVM):
+        pytest.skip("tests that may start a JVM run in the same process")
+    with pytest.raises(pytest.fail.Exception, match="without a JVM"):
+        launch_gateway()

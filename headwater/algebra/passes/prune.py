@@ -14,7 +14,6 @@ from sqlglot import exp
 
 from headwater.algebra.nodes import (
     Aggregate,
-    Column,
     Computed,
     Elements,
     Filter,
@@ -36,7 +35,7 @@ from headwater.algebra.nodes import (
     Window,
     from_bottom,
 )
-from headwater.algebra.scalars import column
+from headwater.algebra.scalars import passed_on
 
 
 def prune(query: Query) -> Query:
@@ -44,13 +43,17 @@ def prune(query: Query) -> Query:
     order = from_bottom(query.root)
     needs: dict[Node, set[str]] = defaultdict(set)
     needs[query.root] |= {name for _, name in query.labels}
+    read: dict[Node, list[AbstractSet[str]]] = {}
     for node in reversed(order):
-        for below, names in zip(node.inputs, _read(node, needs[node]), strict=True):
+        read[node] = _read(node, needs[node])
+        for below, names in zip(node.inputs, read[node], strict=True):
             needs[below] |= names
     made: dict[Node, Node] = {}
     for node in order:
-        read = zip(node.inputs, _read(node, needs[node]), strict=True)
-        inputs = [_scan(below, names) or made[below] for below, names in read]
+        inputs = [
+            _scan(below, names) if isinstance(below, Scan) else made[below]
+            for below, names in zip(node.inputs, read[node], strict=True)
+        ]
         made[node] = _pruned(node, inputs, needs[node])
     return Query(made[query.root], query.labels)
 
@@ -94,10 +97,8 @@ def _read(node: Node, needed: AbstractSet[str]) -> list[AbstractSet[str]]:
     raise NotImplementedError(type(node).__name__)
 
 
-def _scan(node: Node, needed: AbstractSet[str]) -> Scan | None:
+def _scan(node: Scan, needed: Collection[str]) -> Scan:
     """A scan of what one reader needs: others have scans of their own."""
-    if not isinstance(node, Scan):
-        return None
     return Scan(node.relation, tuple(each for each in node.reads if each[0].name in needed))
 
 
@@ -105,7 +106,7 @@ def _pruned(node: Node, inputs: list[Node], needed: Collection[str]) -> Node:
     """The node over other inputs, with what is needed of it."""
     match node:
         case Scan():
-            return _scan(node, {*needed}) or node
+            return _scan(node, needed)
         case Values() | Self():
             return node
         case Project(_, outputs):
@@ -129,7 +130,7 @@ def _pruned(node: Node, inputs: list[Node], needed: Collection[str]) -> Node:
         case Union(parts, given):
             places = _places(node, needed)
             kept_parts = [
-                only(each, [part.columns[at].name for at in places])
+                _only(each, [part.columns[at].name for at in places])
                 for each, part in zip(inputs, parts, strict=True)
             ]
             return Union(tuple(kept_parts), tuple(given[at] for at in places))
@@ -151,7 +152,7 @@ def _places(node: Union, needed: Collection[str]) -> list[int]:
 def _exact(node: Match | Fixpoint | SetOperation, inputs: list[Node]) -> Node:
     """A node that reads its inputs by place, over inputs with the same columns in order."""
     own = [
-        only(each, [c.name for c in was.columns])
+        _only(each, [c.name for c in was.columns])
         for each, was in zip(inputs, node.inputs, strict=True)
     ]
     match node:
@@ -163,12 +164,11 @@ def _exact(node: Match | Fixpoint | SetOperation, inputs: list[Node]) -> Node:
             return replace(node, left=own[0], right=own[1])
 
 
-def only(node: Node, names: list[str]) -> Node:
+def _only(node: Node, names: list[str]) -> Node:
     """Return a node with just these columns in this order."""
     if [each.name for each in node.columns] == names:
         return node
-    known: list[Column] = [node.by_name[each] for each in names]
-    return Project(node, tuple(Computed(each, column(each.name, each)) for each in known))
+    return Project(node, tuple(passed_on(node.by_name[each]) for each in names))
 
 
 def _names(scalars: Iterable[Scalar]) -> set[str]:

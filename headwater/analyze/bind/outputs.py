@@ -20,6 +20,9 @@ from headwater.analyze.typing.nullable import nullable
 from headwater.dialect.vocabulary import is_repeated, name_shown, told_apart, unnamed_column
 from headwater.errors.nearest import did_you_mean
 
+NAMELESS = "_unnamed"
+"""The name of an output that has none, where nobody sees it."""
+
 
 def expand_stars(select: exp.Select, relations: Sequence[Relation], report: Diagnostics) -> None:
     """Replace stars in the SELECT list by the columns that they stand for, in place."""
@@ -138,7 +141,7 @@ def name_outputs(select: exp.Select, named: bool) -> None:
     given = {name for item in select.expressions if (name := written_name(item))}
     names: list[str] = []
     for at, item in enumerate(select.expressions):
-        name = written_name(item) or (unnamed_column(at) if named else "_unnamed")
+        name = written_name(item) or (unnamed_column(at) if named else NAMELESS)
         around = item.meta.get(OF_STAR) or (isinstance(item, exp.Column) and item.table)
         longer = f"{around}_{name}"
         if around and name in names and longer not in given and not is_repeated(item.name):

@@ -38,7 +38,7 @@ def predicates(root: exp.Expr | None) -> Iterator[exp.Expr]:
     stack = [root] if root is not None else []
     while stack:
         node = stack.pop()
-        if _is_predicate(node):
+        if is_predicate(node):
             yield node
             if isinstance(node, exp.In):
                 stack.append(node.this)
@@ -48,7 +48,8 @@ def predicates(root: exp.Expr | None) -> Iterator[exp.Expr]:
             stack.extend(node.iter_expressions())
 
 
-def _is_predicate(node: exp.Expr) -> bool:
+def is_predicate(node: exp.Expr) -> bool:
+    """Return whether a node is EXISTS or IN of a query."""
     if isinstance(node, exp.Exists):
         return isinstance(node.this, exp.Query)
     return isinstance(node, exp.In) and node.args.get("query") is not None

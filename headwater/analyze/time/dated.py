@@ -96,12 +96,21 @@ def as_written(node: exp.Expr) -> exp.Expr:
         if not isinstance(column, exp.Column) or _AGE not in column.meta:
             return part
         age: Age = column.meta[_AGE]
-        strict = (age.length + 1) % 1000 == 0
-        kinds = (exp.LTE, exp.GT) if strict else (exp.LT, exp.GTE)
         time = exp.column(age.column, table=column.args.get("table"))
-        return exp.paren(kinds[not turned](this=time, expression=_ago(age.length + strict)))
+        return exp.paren(comparison_of(age, time, young=not turned))
 
     return node.transform(written)
+
+
+def comparison_of(age: Age, time: exp.Expr, *, young: bool) -> exp.Expr:
+    """Return the comparison of a time with the watermark that an age stands for.
+
+    Args:
+        young: whether it holds for the rows of this age, or for all others.
+    """
+    strict = (age.length + 1) % 1000 == 0
+    kinds = (exp.LTE, exp.GT) if strict else (exp.LT, exp.GTE)
+    return kinds[young](this=time, expression=_ago(age.length + strict))
 
 
 def _ago(length: int) -> exp.Expr:

@@ -39,8 +39,10 @@ from headwater.algebra.nodes import (
     Values,
     Window,
 )
-from headwater.algebra.scalars import NULLABLE
+from headwater.algebra.scalars import NULLABLE, column, fresh
+from headwater.analyze.bind.join_conditions import conjunction
 from headwater.analyze.failing.bounds import BOUND
+from headwater.analyze.failing.conditions import typed
 from headwater.analyze.query_parts import rename_outputs, union_branches
 from headwater.analyze.time.event_time import WINDOW_END, WINDOW_START
 from headwater.analyze.typing import types as t
@@ -73,7 +75,8 @@ class _Block:
     Attributes:
         columns: what it has, in order.
         values: by column, its value over the FROM items.
-        items: FROM and joins.
+        first: the first FROM item; None if there is none.
+        joins: the others.
         clauses: the other arguments of the SELECT.
         stage: the last of its clauses.
         whole: the query that it is, of a set operation.
@@ -96,16 +99,15 @@ class _Block:
     def add(self, clause: str, term: exp.Expr, kind: type[exp.Expr]) -> None:
         """Add a term to WHERE or HAVING."""
         if clause in self.clauses:
-            both = exp.And(this=self.clauses[clause].this, expression=_bracketed(term))
-            both.type = t.BOOLEAN
-            term = both
+            term = conjunction([self.clauses[clause].this, term])
         elif isinstance(term, exp.Paren):
             term = term.this
         self.clauses[clause] = kind(this=term)
 
     def repeats(self, scalars: Sequence[Scalar | None]) -> bool:
         """Return whether scalars name a value twice that is more than a column or its aggregate."""
-        uses = Counter(c.name for each in scalars if each for c in each.find_all(exp.Column))
+        named_ = (c.name for each in scalars if each for c in each.find_all(exp.Column))
+        uses = Counter(name for name in named_ if name in self.values)  # others: of a join
         return any(n > 1 and not _is_brief(self.values[name]) for name, n in uses.items())
 
 
@@ -130,23 +132,18 @@ class _Printer:
     def _plain(self, block: _Block) -> exp.Query:
         """A query with the columns of a block under their own names."""
         if not block.columns:
-            return self._select(block, [named(_typed(exp.true(), t.BOOLEAN), "c1")])
+            return self._select(block, [named(typed(exp.true(), t.BOOLEAN), "c1")])
         return self._query(block, [(each.name, each.name) for each in block.columns])
 
     def _alias(self, name: str) -> str:
-        found, number = name, 1
-        while found in self._aliases:
-            number += 1
-            found = f"{name}_{number}"
+        found = fresh(name, self._aliases)
         self._aliases.add(found)
         return found
 
     def _wrapped(self, block: _Block) -> _Block:
         """A block that reads another one as a subquery."""
         alias = self._alias("q")
-        item = exp.Subquery(
-            this=self._plain(block), alias=exp.TableAlias(this=exp.to_identifier(alias))
-        )
+        item = exp.Subquery(this=self._plain(block), alias=_named_item(alias))
         return _Block(block.columns, _columns_of(alias, block.columns), item)
 
     def _up_to(self, block: _Block, stage: _Stage, *scalars: Scalar | None) -> _Block:
@@ -191,7 +188,7 @@ class _Printer:
     def _scan(self, node: Scan) -> _Block:
         alias = self._alias(node.relation)
         table = exp.to_table(node.relation)
-        table.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+        table.set("alias", _named_item(alias))
         values = {each.name: _column(alias, own, each) for each, own in node.reads}
         return _Block(node.columns, dict(values), table)
 
@@ -238,7 +235,7 @@ class _Printer:
                 )
                 join = exp.Join(this=unnest, kind="CROSS")
                 if node.outer:
-                    join = exp.Join(this=unnest, side="LEFT", on=_typed(exp.true(), t.BOOLEAN))
+                    join = exp.Join(this=unnest, side="LEFT", on=typed(exp.true(), t.BOOLEAN))
                 block.joins.append(join)
                 block.values |= _columns_of(alias, node.given)
         block.columns, block.whole, block.unnests = node.columns, None, True
@@ -256,7 +253,7 @@ class _Printer:
             inner = exp.to_table(inner.name)
         window.set("this", inner)
         window.set("time", block.values[time].copy())
-        table = exp.Table(this=window, alias=exp.TableAlias(this=exp.to_identifier(alias)))
+        table = exp.Table(this=window, alias=_named_item(alias))
         values = dict(block.values)
         for each, own in zip(node.given, (WINDOW_START, WINDOW_END), strict=True):
             values[each.name] = _column(alias, own, each)
@@ -299,7 +296,7 @@ class _Printer:
 
     def _of_sets(self, whole: exp.Query, given: tuple[Column, ...]) -> _Block:
         alias = self._alias("q")
-        item = exp.Subquery(this=whole, alias=exp.TableAlias(this=exp.to_identifier(alias)))
+        item = exp.Subquery(this=whole, alias=_named_item(alias))
         found = _Block(given, _columns_of(alias, given), item)
         found.whole = whole if isinstance(whole, exp.SetOperation) else None
         return found
@@ -309,11 +306,9 @@ class _Printer:
     def _join(self, node: Join) -> _Block:
         if node.kind in (JoinKind.INNER, JoinKind.LEFT, JoinKind.FULL):
             return self._pairs(node)
-        scalars = [*(each.left for each in node.equal), node.residual]
-        own = [each for each in scalars if each is not None]
         left = self.block(node.left)
         stage = _Stage.GROUP if node.kind in MARKS else _Stage.WHERE
-        left = self._up_to(left, stage, *[_only_of(each, node.left) for each in own])
+        left = self._up_to(left, stage, *(each.left for each in node.equal), node.residual)
         found = self._predicate(node, left)
         if node.mark is not None:
             left.values[node.mark.name] = found
@@ -334,7 +329,7 @@ class _Printer:
         if node.residual is not None:
             both = {**left.values, **right.values}
             right.add("where", _replaced(node.residual, both), exp.Where)
-        value = _typed(exp.true(), t.BOOLEAN)
+        value = typed(exp.true(), t.BOOLEAN)
         if aware:
             value = right.over(node.equal[0].right)
         select = self._select(right, [named(value, "c1")])
@@ -342,21 +337,20 @@ class _Printer:
         if aware:
             left_value = left.over(node.equal[0].left)
             found = exp.In(this=_operand(left_value), query=exp.Subquery(this=select))
-        found = _typed(found, t.BOOLEAN)
+        found = typed(found, t.BOOLEAN)
         if node.kind in (JoinKind.ANTI, JoinKind.NULL_AWARE_ANTI):
-            return _typed(exp.Not(this=found), t.BOOLEAN)
+            return typed(exp.Not(this=found), t.BOOLEAN)
         return found
 
     def _equality(self, each: Equal, left: _Block, right: _Block) -> exp.Expr:
         kind = exp.NullSafeEQ if each.null_safe else exp.EQ
         sides = (_operand(left.over(each.left)), _operand(right.over(each.right)))
-        return _typed(kind(this=sides[0], expression=sides[1]), t.BOOLEAN)
+        return typed(kind(this=sides[0], expression=sides[1]), t.BOOLEAN)
 
     def _pairs(self, node: Join) -> _Block:
         left, right = self.block(node.left), self.block(node.right)
         most = _Stage.WHERE if node.kind is JoinKind.INNER else _Stage.FROM
-        scalars = [*(each.left for each in node.equal), node.residual]
-        left = self._up_to(left, most, *[_only_of(each, node.left) for each in scalars])
+        left = self._up_to(left, most, *(each.left for each in node.equal), node.residual)
         computed = not _only_columns(left)
         if left.unnests or left.first is None or (node.kind is JoinKind.FULL and computed):
             left = self._wrapped(left)
@@ -368,9 +362,9 @@ class _Printer:
             terms.append(_replaced(node.residual, {**left.values, **right.values}))
         join = exp.Join(this=right.first)
         if terms:
-            join.set("on", _all_of(terms))
+            join.set("on", conjunction(terms))
         elif node.kind is not JoinKind.INNER:
-            join.set("on", _typed(exp.true(), t.BOOLEAN))
+            join.set("on", typed(exp.true(), t.BOOLEAN))
         else:
             join.set("kind", "CROSS")
         if node.kind is not JoinKind.INNER:
@@ -463,7 +457,7 @@ class _Printer:
             order=order,
             clause=node.clause,
             fields=tuple((n, c.type) for n, c in zip(node.gives, node.given, strict=True)),
-            alias=exp.TableAlias(this=exp.to_identifier(alias)),
+            alias=_named_item(alias),
         )
         values = {
             each.name: _column(alias, label, each)
@@ -473,7 +467,7 @@ class _Printer:
 
     def _self(self, node: Self) -> _Block:
         alias = self._alias("w")
-        rows = WorkingTable(this=node.name, alias=exp.TableAlias(this=exp.to_identifier(alias)))
+        rows = WorkingTable(this=node.name, alias=_named_item(alias))
         return _Block(node.columns, _columns_of(alias, node.columns), rows)
 
     def _fixpoint(self, node: Fixpoint) -> _Block:
@@ -484,16 +478,20 @@ class _Printer:
             this=union,
             name=node.name,
             fields=tuple((each.name, each.type) for each in node.given),
-            alias=exp.TableAlias(this=exp.to_identifier(alias)),
+            alias=_named_item(alias),
         )
         return _Block(node.columns, _columns_of(alias, node.columns), rows)
 
 
 def _column(alias: str, name: str, like: Column) -> exp.Expr:
-    found = exp.Column(this=exp.to_identifier(name), table=exp.to_identifier(alias))
-    found.type = like.type
-    found.meta.update({NULLABLE: like.nullable, BOUND: like.bound})
+    found = column(name, like)
+    found.set("table", exp.to_identifier(alias))
+    found.meta[BOUND] = like.bound
     return found
+
+
+def _named_item(alias: str) -> exp.TableAlias:
+    return exp.TableAlias(this=exp.to_identifier(alias))
 
 
 def _columns_of(alias: str, columns: Sequence[Column]) -> dict[str, exp.Expr]:
@@ -516,29 +514,10 @@ def _replaced(scalar: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
 
 def _operand(value: exp.Expr) -> exp.Expr:
     """A value as part of another one: in brackets where it could be read otherwise."""
-    if isinstance(value, (exp.Binary, exp.Unary, exp.Between, exp.In, exp.Is)) and not isinstance(
-        value, (exp.Paren, exp.Dot)
-    ):
-        return _typed(exp.Paren(this=value), type_of(value))
+    compound = (exp.Binary, exp.Unary, exp.Between, exp.In)
+    if isinstance(value, compound) and not isinstance(value, (exp.Paren, exp.Dot)):
+        return typed(exp.Paren(this=value), type_of(value))
     return value
-
-
-def _bracketed(term: exp.Expr) -> exp.Expr:
-    if isinstance(term, (exp.Or, exp.Xor)):
-        return _typed(exp.Paren(this=term), t.BOOLEAN)
-    return term
-
-
-def _all_of(terms: Sequence[exp.Expr]) -> exp.Expr:
-    found = terms[0]
-    for each in terms[1:]:
-        found = _typed(exp.And(this=_bracketed(found), expression=_bracketed(each)), t.BOOLEAN)
-    return found
-
-
-def _typed(node: exp.Expr, kind: exp.DataType) -> exp.Expr:
-    node.type = kind
-    return node
 
 
 def _is_plain(value: exp.Expr) -> bool:
@@ -559,17 +538,9 @@ def _is_brief(value: exp.Expr) -> bool:
     return _is_plain(value)
 
 
-def _only_of(scalar: Scalar | None, node: Node) -> Scalar | None:
-    """A scalar that names the columns of one side only, as the other one does."""
-    if scalar is None:
-        return None
-    names = [c for c in scalar.find_all(exp.Column) if c.name in node.by_name]
-    return exp.Tuple(expressions=[each.copy() for each in names])
-
-
 def _name_outputs(order: exp.Expr, labels: Sequence[tuple[str, str]], block: _Block) -> None:
     """Order by the names of outputs, which SQL looks for first."""
     names = {block.values[name]: label for label, name in reversed(labels)}
     for item in order.expressions:
         if (label := names.get(item.this)) is not None:
-            item.set("this", _typed(exp.column(label), type_of(item.this)))
+            item.set("this", typed(exp.column(label), type_of(item.this)))

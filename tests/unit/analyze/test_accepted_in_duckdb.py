@@ -71,7 +71,7 @@ def test_duckdb_can_bind_every_accepted_view(
             except duckdb.Error as error:
                 wrong.append(f"{project.name}: {error}")
     assert not wrong
-    assert tried >= len(asked)
+    assert tried > 300 * len(asked) / len(corpus)
 
 
 def test_a_query_that_duckdb_cannot_bind_would_show(duck: duckdb.DuckDBPyConnection) -> None:

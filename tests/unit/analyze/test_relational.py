@@ -27,6 +27,11 @@ from tests.tpch.run import QUERIES, definitions
 RANDOM = 60
 KINDS = {"form": 4, "golden": 1, "slt": 4, "tpch": 1, "function": 4, "random": 2}
 """The kinds of projects, and how many commits ask all of one."""
+TABLES = "".join(
+    f"CREATE TABLE {name} (x BIGINT, y BIGINT, k VARCHAR)"
+    f" WITH (connector = 'files', path = '{name}') FORMAT PLAIN ENCODE JSON;\n"
+    for name in "gh"
+)
 PLANS = GOLDEN / "plan"
 CASES = sorted(file for file in PLANS.glob("*.sql") if file.name != "tables.sql")
 
@@ -72,6 +77,23 @@ def test_a_join_that_is_read_as_another_is_seen(
     project = Project("tpch", definitions(QUERIES))
     found = differences(duck, project.text, *planned(project))
     assert [view for view, difference in found.items() if difference] == ["q13"]
+
+
+WRITTEN = (
+    # one scalar subquery below a GROUP BY and above it: below, it is no column of a group
+    "SELECT k, (SELECT max(y) FROM h) AS m FROM g WHERE x < (SELECT max(y) FROM h) GROUP BY k",
+    "SELECT x, x IN (SELECT y FROM h) AS a, x IN (SELECT y FROM h) OR y IS NULL AS b FROM g",
+    "SELECT x, (SELECT count(*) + 1 FROM h WHERE h.k = g.k AND h.x > 1) AS n FROM g",
+)
+
+
+@pytest.mark.parametrize("select", WRITTEN)
+def test_what_stands_in_several_places_has_its_rows(
+    select: str, duck: duckdb.DuckDBPyConnection
+) -> None:
+    project = Project("written", f"{TABLES}CREATE STREAMING VIEW v AS {select};")
+    found = differences(duck, project.text, *planned(project))
+    assert found == {"v": ""}
 
 
 def golden_trees() -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ import _thread
 import io
 import json
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -142,6 +143,15 @@ def test_statements_are_cut_at_semicolons_outside_of_texts() -> None:
     assert cut("-- only\n") == ([], "\n")
 
 
+@pytest.fixture
+def hears_ctrl_c() -> Iterator[None]:
+    """A process that was started in the background of a shell hears no Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("hears_ctrl_c")
 def test_ctrl_c_stops_the_query_before_it_is_raised() -> None:
     ended: list[str] = []
     with duckdb_connection() as connection:
