@@ -297,6 +297,40 @@ class Join(Node):
 
 
 @dataclass(frozen=True, eq=False)
+class AsOf(Node):
+    """Each row of the left side with the version of the right one that holds at its time.
+
+    Attributes:
+        equal: what a row and its versions have in common.
+        at: the time of a row.
+        strict: whether a version holds only after its own time.
+        order: of the versions of a key: by their time, then by what breaks ties.
+        held: whether a version is a row, and not the end of one; None if all are.
+        outer: whether a row without a version stays, with NULL.
+    """
+
+    left: Node
+    right: Node
+    equal: tuple[Equal, ...]
+    at: Scalar
+    order: tuple[exp.Ordered, ...]
+    strict: bool = False
+    held: Scalar | None = None
+    outer: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._require([self.at, *(each.left for each in self.equal)], self.left)
+        versions = [*self.order, self.held, *(each.right for each in self.equal)]
+        self._require(versions, self.right)
+
+    @property
+    def time(self) -> str:
+        """The column with the time of a version."""
+        return str(self.order[0].this.name)
+
+
+@dataclass(frozen=True, eq=False)
 class Aggregate(Node):
     """One row for each group; without keys always one; without measures DISTINCT.
 
@@ -379,6 +413,33 @@ class Top(Node):
 
     def __post_init__(self) -> None:
         self._require(self.order, self.input)
+
+
+@dataclass(frozen=True, eq=False)
+class Session(Node):
+    """Each row that has a time, with the bounds of its session.
+
+    A session is all rows of a key of which each comes less than the gap after the one before; it
+    reaches from its first row to the gap after its last.
+
+    Attributes:
+        keys: columns that the rows of a session have in common.
+        time: the column with the time of a row.
+        gap: an interval.
+        given: the columns of start and end.
+    """
+
+    input: Node
+    keys: tuple[str, ...]
+    time: str
+    gap: Scalar
+    given: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._require([exp.column(each) for each in (*self.keys, self.time)], self.input)
+        if shared := {each.name for each in self.given} & self.input.named:
+            raise Malformed(f"a session gives names that stand below: {sorted(shared)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -479,7 +540,7 @@ def _columns(node: Node) -> tuple[Column, ...]:
             return tuple(each.column for each in outputs)
         case Filter(input) | Top(input):
             return input.columns
-        case FlatMap(input, _, given):
+        case FlatMap(input, given=given) | Session(input, given=given):
             return (*input.columns, *given)
         case Window(input, calls=calls):
             return (*input.columns, *(each.column for each in calls))
@@ -488,6 +549,8 @@ def _columns(node: Node) -> tuple[Column, ...]:
             return (*kept, *(each.column for each in measures))
         case Join(left, right, kind):
             return _of_join(left.columns, right.columns, kind, node.mark)
+        case AsOf(left, right, outer=outer):
+            return (*left.columns, *(_optional(right.columns) if outer else right.columns))
         case Values() | Union() | SetOperation() | Match() | Self() | Fixpoint():
             return node.given
     raise NotImplementedError(type(node).__name__)

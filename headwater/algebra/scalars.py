@@ -11,6 +11,8 @@ from headwater.algebra.nodes import Column, Computed
 
 NULLABLE = "nullable"
 """Key of ``Column.meta``: whether a column can be NULL."""
+TIE = "breaks ties"
+"""Key of ``Ordered.meta``: nobody wrote the item, which gives rows that tie one order."""
 
 
 def column(name: str, like: Column) -> exp.Column:
@@ -42,6 +44,30 @@ def mapped(node: exp.Expr, of: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     made.type = node.type
     made.meta.update(node.meta)
     return made
+
+
+def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
+    """Return the parts of a condition joined by AND, brackets removed."""
+    stack, found = [condition] if condition is not None else [], []
+    while stack:
+        node = stack.pop()
+        if isinstance(node, exp.And):
+            stack += [node.expression, node.this]
+        elif isinstance(node, exp.Paren):
+            stack.append(node.this)
+        else:
+            found.append(node)
+    return found
+
+
+def ties_left_out(node: exp.Expr) -> exp.Expr:
+    """Return a copy of a node, for a person: in the place of what breaks ties stands ``…``."""
+    found = node.copy()
+    for order in found.find_all(exp.Order):
+        own = [item for item in order.expressions if TIE not in item.meta]
+        if 0 < len(own) < len(order.expressions):
+            order.set("expressions", [*own, exp.var("…")])
+    return found
 
 
 def _argument(value: object, of: Callable[[exp.Expr], exp.Expr]) -> object:

@@ -14,12 +14,14 @@ stands where it is read first::
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from sqlglot import exp
 
 from headwater.algebra.nodes import (
     Aggregate,
+    AsOf,
     Column,
     Computed,
     Elements,
@@ -33,6 +35,7 @@ from headwater.algebra.nodes import (
     Query,
     Scan,
     Self,
+    Session,
     SetOperation,
     TimeWindows,
     Top,
@@ -41,17 +44,26 @@ from headwater.algebra.nodes import (
     Window,
     from_bottom,
 )
+from headwater.algebra.scalars import ties_left_out
 from headwater.dialect.parser import Headwater
+from headwater.errors.words import duration
 
 
-def text_of(query: Query) -> str:
-    """Return the text of a tree; the first line has the names that people see."""
+def text_of(query: Query, relations: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return the text of a tree; the first line has the names that people see.
+
+    Args:
+        query: the tree.
+        relations: by name, what is to be said of a relation.
+    """
     labels = (_renamed(label, name) for label, name in query.labels)
-    return "\n".join([f"show {', '.join(labels)}", *_Text(query.root).lines(query.root)])
+    lines = _Text(query.root, relations).lines(query.root)
+    return "\n".join([f"show {', '.join(labels)}", *lines])
 
 
 class _Text:
-    def __init__(self, root: Node) -> None:
+    def __init__(self, root: Node, relations: Mapping[str, str]) -> None:
+        self._relations = relations
         read = Counter(each for node in from_bottom(root) for each in node.inputs)
         self._twice = [each for each, times in read.items() if times > 1 and each.inputs]
         self._shown: dict[Node, int] = {}
@@ -64,12 +76,17 @@ class _Text:
         if node in self._twice:
             self._shown[node] = len(self._shown) + 1
             number = f"#{self._shown[node]} "
-        yield number + _words(node)
+        yield number + self._of(node)
         for left, each in reversed([*enumerate(reversed(node.inputs))]):
             first, rest = ("├─ ", "│  ") if left else ("└─ ", "   ")
             for line in self.lines(each):
                 yield first + line
                 first = rest
+
+    def _of(self, node: Node) -> str:
+        if isinstance(node, Scan) and (said := self._relations.get(node.relation)):
+            return _words(node).replace(":", f" ({said}):", 1)
+        return _words(node)
 
 
 def _words(node: Node) -> str:
@@ -99,6 +116,13 @@ def _words(node: Node) -> str:
             terms += [_sql(residual)] if residual is not None else []
             marked = f", {mark.name} := whether" if mark else ""
             return f"Join {kind}{marked}{': ' if terms else ''}{' AND '.join(terms)}"
+        case AsOf(_, _, equal, at, _, strict, _, outer):
+            by = ", ".join(f"{_sql(each.left)} = {_sql(each.right)}" for each in equal)
+            newest = f"newest {node.time} {'before' if strict else 'up to'} {_sql(at)}"
+            return f"AsOf{' left' if outer else ''}: {by}, {newest}"
+        case Session(_, keys, time, gap, given):
+            by = f" by {', '.join(keys)}" if keys else ""
+            return f"Session{by}, gap {_sql(gap)} of {time}: {_names(given)}"
         case Aggregate(_, keys, measures):
             by = f" by {', '.join(keys)}" if keys else ""
             return f"Aggregate{by}{': ' if measures else ''}{_computed(measures)}"
@@ -106,17 +130,19 @@ def _words(node: Node) -> str:
             return f"{kind.capitalize()}{' all' if every else ''} {_names(given)}"
         case Window(_, partition, order, frame, calls):
             parts = [f"by {_listed(partition)}"] if partition else []
-            parts += [f"order {_listed(order)}"] if order else []
+            parts += [f"order {_ordered(order)}"] if order else []
             parts += [_sql(frame)] if frame is not None else []
             return f"Window {' '.join(parts)}: {_computed(calls)}"
         case Top(_, order, limit, offset):
             parts = [_sql(limit)] if limit is not None else ["all"]
             parts += [f"after {_sql(offset)}"] if offset is not None else []
-            parts += [f"by {_listed(order)}"] if order else []
+            parts += [f"by {_ordered(order)}"] if order else []
             return f"Top {' '.join(parts)}"
-        case Match(_, order, clause, _, _, given):
+        case Match(_, _, clause, _, _, given):
             by = f" by {', '.join(clause.partition)}" if clause.partition else ""
-            return f"Match{by} order {_listed(order)}: {_names(given)}"
+            within = f" within {duration(clause.within)}" if clause.within else ""
+            names = ", ".join(clause.names)
+            return f"Match {names}{by} order {clause.time}{within}: {_names(given)}"
         case Self(name):
             return f"Self {name}"
         case Fixpoint(name, _, _, distinct, given):
@@ -142,5 +168,9 @@ def _listed(scalars: Iterable[exp.Expr]) -> str:
     return ", ".join(map(_sql, scalars))
 
 
+def _ordered(order: Sequence[exp.Ordered]) -> str:
+    return _sql(exp.Order(expressions=[each.copy() for each in order])).removeprefix("ORDER BY ")
+
+
 def _sql(scalar: exp.Expr) -> str:
-    return scalar.sql(dialect=Headwater)
+    return ties_left_out(scalar).sql(dialect=Headwater)

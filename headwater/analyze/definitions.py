@@ -13,6 +13,7 @@ from enum import Enum, StrEnum
 
 from sqlglot import exp
 
+from headwater.algebra.nodes import Query, Values
 from headwater.errors import Span
 
 WATERMARK_COLUMN = "_watermark"
@@ -305,6 +306,10 @@ class View:
         freshness: how stale it may be; None if it is worth every tick.
         ordered: whether it is written with an ORDER BY, which a table does not keep.
         renamed_from: the name that it had, as a comment before its definition says.
+        tree: the relational algebra of its query.
+        key: the columns that identify a row, as declared or else as the tree says; ``()`` for a
+            view of one row, None if none are known.
+        proven_key: the same, where nobody's word is taken for it.
     """
 
     name: str
@@ -326,6 +331,9 @@ class View:
     freshness: timedelta | None = None
     ordered: bool = False
     renamed_from: str = ""
+    tree: Query = field(default=Query(Values(), ()), compare=False, repr=False)
+    key: tuple[str, ...] | None = None
+    proven_key: tuple[str, ...] | None = None
 
     @property
     def is_delta(self) -> bool:

@@ -312,17 +312,3 @@ def is_row_by_row(query: exp.Query) -> bool:
 def selects(query: exp.Expr) -> Iterator[exp.Select]:
     """Yield every SELECT of a query, the outermost first."""
     yield from query.find_all(exp.Select, bfs=True)
-
-
-def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
-    """Return the parts of a condition joined by AND, brackets removed."""
-    stack, found = [condition] if condition is not None else [], []
-    while stack:
-        node = stack.pop()
-        if isinstance(node, exp.And):
-            stack += [node.expression, node.this]
-        elif isinstance(node, exp.Paren):
-            stack.append(node.this)
-        else:
-            found.append(node)
-    return found

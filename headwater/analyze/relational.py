@@ -10,6 +10,7 @@ Nothing of a query is passed over: a clause that is not read here is :class:`Unr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -18,6 +19,7 @@ from sqlglot import exp
 
 from headwater.algebra.nodes import (
     Aggregate,
+    AsOf,
     Column,
     Computed,
     Elements,
@@ -31,9 +33,9 @@ from headwater.algebra.nodes import (
     Node,
     Project,
     Query,
-    Scalar,
     Scan,
     Self,
+    Session,
     SetOperation,
     TimeWindows,
     Top,
@@ -41,16 +43,18 @@ from headwater.algebra.nodes import (
     Values,
     Window,
 )
-from headwater.algebra.scalars import NULLABLE, column, fresh, mapped, passed_on
+from headwater.algebra.scalars import NULLABLE, column, conjuncts, fresh, mapped, passed_on
 from headwater.analyze.bind.join_conditions import conjunction
 from headwater.analyze.bind.outputs import NAMELESS
 from headwater.analyze.bind.subqueries import is_predicate, query_of
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.failing.bounds import bound_of
-from headwater.analyze.query_parts import conjuncts, is_aggregate, is_over
+from headwater.analyze.query_parts import is_aggregate, is_over
 from headwater.analyze.time.dated import DATED, YOUNG, comparison_of
 from headwater.analyze.time.event_time import WINDOW_END, WINDOW_START
 from headwater.analyze.time.recent import RECENT, Age
+from headwater.analyze.time.sessions import SESSION, TIME
+from headwater.analyze.time.versions import AS_OF, UNTIL
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.nullable import nullable
@@ -71,6 +75,8 @@ _READ = {
     "limit", "offset",
 }  # fmt: skip
 """The arguments of a SELECT that are read."""
+_AGED = re.compile(r"^__(.+)_within_.+$")
+_OF_OVER = ("partition_by", "order", "spec")
 _JOINS = {
     "": JoinKind.INNER,
     "LEFT": JoinKind.LEFT,
@@ -144,7 +150,7 @@ class _Builder:
             columns = [each.columns[place] for each in inputs]
             below = frozenset[str]().union(*(each.named for each in inputs))
             same = {each.name for each in columns}
-            name = same.pop() if len(same) == 1 else fresh(label, below)
+            name = same.pop() if len(same) == 1 else fresh(_readable(label), below)
             kinds = [each.type for each in columns]
             kind = next((each for each in kinds if each.this is not t.Type.NULL), kinds[0])
             bounds = [each.bound for each in columns]
@@ -192,7 +198,7 @@ class _Select:
         places: which column of it each column of FROM is.
         outer: the places of the query around.
         correlated: the terms of WHERE that read columns of the query around.
-        calls: what is computed by OVER, by what stands behind it.
+        windowed: by call with OVER, the column that it is.
     """
 
     def __init__(
@@ -207,7 +213,7 @@ class _Select:
         self.correlated: list[exp.Expr] = []
         self._groups: dict[exp.Expr, str] | None = None
         self._measures: dict[exp.Expr, str] = {}
-        self.calls: dict[_Over, dict[exp.Expr, Computed]] = {}
+        self.windowed: dict[exp.Expr, str] = {}
         self._joined: dict[tuple[object, ...], str] = {}
         self._used = _used(select)
 
@@ -220,16 +226,20 @@ class _Select:
 
     def rows(self) -> None:
         """Read FROM and WHERE."""
-        if (source := self.select.args.get("from_")) is not None:
-            item = self._item(source.this)
-            self.node, self.places = item.node, item.places
-        for join in self.select.args.get("joins") or []:
-            self._join(join)
+        self.from_()
         if where := self.select.args.get("where"):
             terms = conjuncts(where.this)
             outer = [each for each in terms if self.reads_outer(each)]
             self.correlated += outer
             self._filter([each for each in terms if not any(each is one for one in outer)])
+
+    def from_(self) -> None:
+        """Read FROM."""
+        if (source := self.select.args.get("from_")) is not None:
+            item = self._item(source.this)
+            self.node, self.places = item.node, item.places
+        for join in self.select.args.get("joins") or []:
+            self._join(join)
 
     def shown(self) -> Query:
         """Read the clauses above WHERE."""
@@ -240,7 +250,6 @@ class _Select:
         qualify = self.select.args.get("qualify")
         kept = self.scalar(qualify.this) if qualify else None
         order = self._order()
-        self._windows()
         if kept is not None:
             self.node = Filter(self.node, kept)
         return self._projected(items, order)
@@ -281,8 +290,9 @@ class _Select:
         found: list[Computed] = []
         for call in calls:
             taken = self.node.named.union(each.name for each in found)
-            name = fresh(self._label(call) or _words(call), taken)
-            found.append(self._computed(name, self.scalar(call), grouped=grouped))
+            value = self.scalar(call)
+            name = fresh(self._label(call) or _words(value), taken)
+            found.append(self._computed(name, value, grouped=grouped))
         return tuple(found)
 
     def _roots(self) -> Iterator[exp.Expr]:
@@ -290,12 +300,6 @@ class _Select:
         for key in ("having", "qualify", "order"):
             if (node := self.select.args.get(key)) is not None:
                 yield node
-
-    def _windows(self) -> None:
-        for over, calls in self.calls.items():
-            self.node = Window(
-                self.node, over.partition, over.order, over.frame, tuple(calls.values())
-            )
 
     def _order(self) -> list[tuple[exp.Ordered, bool]]:
         """The order by which rows are counted, and whether an item is the name of an output.
@@ -307,9 +311,14 @@ class _Select:
             return []
         found = []
         for item in order.expressions:
-            made, output = item.copy(), isinstance(item.this, exp.Column) and not item.this.table
+            made, by = item.copy(), item.this
+            output = isinstance(by, exp.Column) and not by.table
+            if output and by.name not in self.select.named_selects:
+                # an output that was renamed: its old name is a column of the only FROM item
+                place = next(each for each in self.places if each[1] == by.name)
+                by, output = exp.column(by.name, place[0]), False
             if not output:
-                made.set("this", self.scalar(item.this))
+                made.set("this", self.scalar(by))
             found.append((made, output))
         return found
 
@@ -354,7 +363,7 @@ class _Select:
         for each in outputs.values():  # an equal value is one column
             if each.value == value and type_of(each.value) == type_of(value):
                 return each
-        name = fresh(label, self.node.named.union(outputs))
+        name = fresh(_readable(label), self.node.named.union(outputs))
         return self._computed(name, value, grouped=bool(self._groups))
 
     def _top(self, order: Sequence[exp.Ordered]) -> None:
@@ -378,6 +387,8 @@ class _Select:
                 return self._time_windows(item.this, alias)
             case exp.Table():
                 return self._table(item, alias)
+            case exp.Subquery() if SESSION in item.meta:
+                return self._session(item, alias)
             case exp.Subquery():
                 _only(item, {"this", "alias"})
                 return _named(self.builder.query(item.this), alias)
@@ -421,9 +432,13 @@ class _Select:
             if key in table.meta:
                 node = Filter(node, holds(table.meta[key]))
         if ages := table.meta.get(DATED, ()):
-            made = [Computed(Column(age.flag, t.BOOLEAN), holds(age)) for age in ages]
+            made: list[Computed] = []
+            for age in ages:
+                taken = node.named.union(each.name for each in made)
+                name = fresh(_readable(age.flag), taken)
+                made.append(Computed(Column(name, t.BOOLEAN), holds(age)))
+                places[alias, age.flag] = name
             node = _extended(node, made)
-            places |= {(alias, age.flag): age.flag for age in ages}
         return _Item(node, places)
 
     def _time_windows(self, window: WindowTable, alias: str) -> _Item:
@@ -476,8 +491,66 @@ class _Select:
         )
         return _Item(node, {(alias, each.name): each.name for each in given})
 
+    def _session(self, session: exp.Subquery, alias: str) -> _Item:
+        """A session, which the binder has made of three SELECTs; the innermost reads its rows."""
+        numbered = session.this.args["from_"].this
+        gaps = numbered.this.args["from_"].this.this
+        *columns, before = gaps.selects
+        inner, places = self._read(gaps, columns, alias)
+        by = before.unalias().args.get("partition_by") or ()
+        keys = tuple(inner.scalar(each).name for each in by)
+        time = places[alias, session.meta[TIME]]
+        kind, bounds = inner.node.by_name[time].type, (WINDOW_START, WINDOW_END)
+        given = tuple(Column(fresh(name, inner.node.named), kind) for name in bounds)
+        node = Session(inner.node, keys, time, session.meta[SESSION].copy(), given)
+        made = {(alias, n): each.name for n, each in zip(bounds, given, strict=True)}
+        return _Item(node, places | made)
+
+    def _as_of(self, join: exp.Join) -> None:
+        """An as-of join, of whose right side the binder has made a SELECT of its versions."""
+        select, alias = join.this.this, join.this.alias_or_name
+        *columns, until = select.selects
+        inner, places = self._read(select, columns, alias)
+        item = _apart(_Item(inner.node, {**inner.places, **places}), self.node.named)
+        case, over = until.unalias(), until.find(exp.Window)
+        held = _over(case.args["ifs"][0].this, item) if isinstance(case, exp.Case) else None
+        order = tuple(
+            _same(each, lambda by: _over(by, item)) for each in over.args["order"].expressions
+        )
+        version = exp.column(join.this.meta[AS_OF], alias)
+        begun, keys, more = None, [], []
+        for term in conjuncts(join.args["on"]):
+            named = {each.name for each in term.find_all(exp.Column)}
+            if UNTIL in named:
+                continue
+            if isinstance(term, (exp.GT, exp.GTE)) and term.expression == version:
+                begun = term
+            elif isinstance(term, exp.EQ) and _is_over(term.expression, alias):
+                keys.append(term)
+            else:
+                more.append(term)
+        if begun is None or (more and join.side):
+            raise Unread("an as-of join that compares more than keys and times")
+        equal = tuple(Equal(self.scalar(each.this), _over(each.expression, item)) for each in keys)
+        at, strict, outer = self.scalar(begun.this), isinstance(begun, exp.GT), bool(join.side)
+        self.node = AsOf(self.node, item.node, equal, at, order, strict, held, outer)
+        self.places |= {place: item.places[place] for place in places}
+        self._filter(more)
+
+    def _read(
+        self, select: exp.Select, columns: Sequence[exp.Expr], alias: str
+    ) -> tuple[_Select, dict[Place, str]]:
+        """A SELECT up to its FROM, and which column of it some outputs are."""
+        inner = _Select(self.builder, select, {})
+        inner.from_()
+        named = {each.alias_or_name: inner.scalar(each.unalias()).name for each in columns}
+        return inner, {(alias, label): name for label, name in named.items()}
+
     def _join(self, join: exp.Join) -> None:
         _only(join, {"this", "on", "side", "kind"})
+        if AS_OF in join.this.meta:
+            self._as_of(join)
+            return
         if isinstance(join.this, exp.Unnest):
             self._unnest(join)
             return
@@ -547,23 +620,30 @@ class _Select:
         return column(name, self.node.by_name[name])
 
     def _over(self, node: exp.Window) -> exp.Expr:
+        if node not in self.windowed:
+            self._window(node)
+        return self._column(self.windowed[node])
+
+    def _window(self, node: exp.Window) -> None:
+        """Compute a call, and all others of the SELECT with the same OVER."""
         _only(node, {"this", "partition_by", "order", "spec", "over"})
-        call = mapped(node.this, self.scalar)
-        order = node.args.get("order")
-        over = _Over(
-            tuple(self.scalar(each) for each in node.args.get("partition_by") or ()),
-            tuple(_same(each, self.scalar) for each in (order.expressions if order else ())),
-            _same(node.args["spec"], self.scalar) if node.args.get("spec") else None,
-        )
-        calls = self.calls.setdefault(over, {})
-        if call not in calls:
-            taken = self.node.named.union(
-                each.name for some in self.calls.values() for each in some.values()
-            )
-            name = fresh(self._label(node) or _words(node.this), taken)
-            made = self._computed(name, node, grouped=False)
-            calls[call] = replace(made, value=call)
-        return column(calls[call].name, calls[call].column)
+        order, frame = node.args.get("order"), node.args.get("spec")
+        partition = tuple(self.scalar(each) for each in node.args.get("partition_by") or ())
+        ordered = tuple(_same(each, self.scalar) for each in (order.expressions if order else ()))
+        spec = _same(frame, self.scalar) if frame else None
+        calls = {
+            each: mapped(each.this, self.scalar)
+            for root in self._roots()
+            for each in _windows(root)
+            if all(each.args.get(key) == node.args.get(key) for key in _OF_OVER)
+        }
+        made: dict[exp.Expr, Computed] = {}
+        for each, call in calls.items():
+            taken = self.node.named.union(one.name for one in made.values())
+            name = fresh(self._label(each) or _words(call), taken)
+            made.setdefault(call, replace(self._computed(name, each, grouped=False), value=call))
+            self.windowed[each] = made[call].name
+        self.node = Window(self.node, partition, ordered, spec, tuple(made.values()))
 
     def _computed(self, name: str, value: exp.Expr, *, grouped: bool = False) -> Computed:
         made = Column(name, type_of(value), nullable(value, grouped), bound_of(value))
@@ -572,7 +652,8 @@ class _Select:
     def _label(self, value: exp.Expr) -> str:
         """The name of the output that is only this value."""
         found = (each.alias for each in self.select.selects if each.unalias() == value)
-        return next((each for each in found if not is_unnamed(each) and each != NAMELESS), "")
+        named = (each for each in found if not is_unnamed(each) and each != NAMELESS)
+        return _readable(next(named, ""))
 
     def _filter(self, terms: Sequence[exp.Expr]) -> None:
         """Keep the rows for which all terms are true."""
@@ -630,7 +711,7 @@ class _Select:
         if is_aggregate(select) or any(select.args.get(each) for each in unread):
             raise Unread("a subquery with groups that reads columns of the query around")
         value = inner.scalar(select.selects[0].unalias()) if valued else None
-        if inner.calls:
+        if inner.windowed:
             raise Unread("a subquery with OVER that reads columns of the query around")
         item = _apart(_Item(inner.node, inner.places), self.node.named)
         new = {old: item.places[place] for place, old in inner.places.items()}
@@ -709,15 +790,6 @@ class _Select:
             for each in term.find_all(exp.Column)
             if (place := (each.table, each.name))
         )
-
-
-@dataclass(frozen=True)
-class _Over:
-    """What stands behind OVER."""
-
-    partition: tuple[Scalar, ...]
-    order: tuple[exp.Ordered, ...]
-    frame: exp.WindowSpec | None
 
 
 @dataclass(slots=True)
@@ -806,6 +878,18 @@ def _as_known(node: exp.Column, name: str) -> exp.Column:
     return found
 
 
+def _is_over(node: exp.Expr, alias: str) -> bool:
+    """Whether an expression reads columns of one FROM item, and of no other."""
+    return {each.table for each in node.find_all(exp.Column)} == {alias}
+
+
+def _over(node: exp.Expr, item: _Item) -> exp.Expr:
+    """An expression over the columns of a FROM item."""
+    if isinstance(node, exp.Column):
+        return _as_known(node, item.places[node.table, node.name])
+    return mapped(node, lambda each: _over(each, item))
+
+
 def _renamed(node: exp.Expr, new: Mapping[str, str]) -> exp.Expr:
     if isinstance(node, exp.Column):
         return _as_known(node, new[node.name])
@@ -825,6 +909,13 @@ def _aggregates(root: exp.Expr, keys: Collection[exp.Expr]) -> Iterator[exp.Expr
             continue
         if not isinstance(node, exp.Query):
             stack += reversed([*node.iter_expressions()])
+
+
+def _windows(root: exp.Expr) -> Iterator[exp.Window]:
+    """Yield the calls with OVER that are not in a subquery."""
+    for node in root.walk(prune=lambda each: isinstance(each, exp.Query)):
+        if isinstance(node, exp.Window):
+            yield node
 
 
 def _same(node: Kind, of: Callable[[exp.Expr], exp.Expr]) -> Kind:
@@ -904,10 +995,17 @@ def _is_nothing(key: exp.Expr) -> bool:
     return isinstance(key, exp.Tuple) and not key.expressions
 
 
+def _readable(label: str) -> str:
+    """A name for a column of ours that tells an age; other names as they are."""
+    return _AGED.sub(r"\1_is_recent", label)
+
+
 def _words(call: exp.Expr) -> str:
     """A name for a call: what it does to what."""
     bare = _bare(call)
-    what = bare.name if isinstance(bare, exp.Anonymous) else bare.key
+    what = bare.sql_name() if isinstance(bare, exp.Func) else bare.key
+    if isinstance(bare, exp.Anonymous):
+        what = bare.name
     of = bare.this if isinstance(bare.this, exp.Expr) else None
     while isinstance(of, (exp.Cast, exp.Paren)):
         of = of.this

@@ -131,7 +131,7 @@ def plan(asked: Asked) -> Values:
     planned = asked.look.plans[asked.name]
     return {
         "facts": explain.facts(planned),
-        "tree": "\n".join(explain.tree(planned.root)),
+        "tree": "\n".join(explain.tree(planned)),
         "steps": explain.program_sql(planned.program),
     }
 

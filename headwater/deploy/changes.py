@@ -15,7 +15,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from headwater.analyze.bind.ordering import ties_left_out
+from headwater.algebra.scalars import ties_left_out
 from headwater.analyze.bind.project import reads
 from headwater.analyze.definitions import NEXT, ChangelogMode
 from headwater.analyze.time.dated import YOUNG, as_written

@@ -20,6 +20,7 @@ from typing import cast
 
 from sqlglot import exp
 
+from headwater.algebra.scalars import conjuncts
 from headwater.analyze.definitions import Catalog, OnError, View
 from headwater.analyze.failing.conditions import any_of, negated
 from headwater.analyze.failing.failing_rows import fails, is_certain, safe
@@ -27,7 +28,6 @@ from headwater.analyze.failing.fallible import failing, fails_on_ordinary_data
 from headwater.analyze.failing.nonzero_divisors import Facts, facts_of, mark_proven
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.query_parts import (
-    conjuncts,
     is_aggregate,
     is_stateful,
     is_union_all,

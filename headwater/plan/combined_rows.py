@@ -15,6 +15,7 @@ from typing import cast
 
 from sqlglot import exp
 
+from headwater.algebra.scalars import conjuncts
 from headwater.analyze.bind.subqueries import outer_columns
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.failing.conditions import negated
@@ -24,7 +25,6 @@ from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.query_parts import (
     aggregates,
     bare_call,
-    conjuncts,
     is_aggregate,
     joins,
     relations,

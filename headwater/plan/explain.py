@@ -6,19 +6,23 @@ Out: text; :func:`facts` gives the same as rows for ``--output json``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import timedelta
+
 from sqlglot import exp
 
-from headwater.analyze.definitions import ChangelogMode, Emit, OnError
+from headwater.algebra.nodes import Aggregate, from_bottom
+from headwater.algebra.text import text_of
+from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, OnError
 from headwater.analyze.time.event_time import NONE
 from headwater.analyze.time.versions import AS_OF
 from headwater.dialect.syntax import PatternRows
 from headwater.errors.words import duration
 from headwater.patterns import MatchClause
 from headwater.patterns.clause import CLOSE
-from headwater.plan.operators import age
 from headwater.plan.program import Program, StreamingProgram
-from headwater.plan.query_shape import MICROSECOND
-from headwater.plan.view_plan import Operator, ViewPlan
+from headwater.plan.query_shape import MICROSECOND, RelationShape, ShapeKind
+from headwater.plan.view_plan import ViewPlan
 
 
 def explain(plan: ViewPlan) -> str:
@@ -26,7 +30,7 @@ def explain(plan: ViewPlan) -> str:
     width = max(len(name) for name in facts(plan))
     lines = [f"view {plan.view.name}"]
     lines += [f"  {name.ljust(width)}  {value}" for name, value in facts(plan).items()]
-    return "\n".join([*lines, "", *tree(plan.root)])
+    return "\n".join([*lines, "", *tree(plan)])
 
 
 def facts(plan: ViewPlan) -> dict[str, str]:
@@ -57,7 +61,7 @@ def state(plan: ViewPlan) -> str:
     if lengths := [item.recent.length for item in plan.inputs if item.recent]:
         return f"the landed rows of {age(max(lengths))}"
     if not plan.closing:
-        return _of_operators(plan.root)
+        return "; ".join(dict.fromkeys(_states(plan)))
     reaches = [reach for one in plan.closing for reach in one.reads.values()]
     if any(AS_OF in item.meta for item in plan.view.query.find_all(exp.Subquery)):
         return (
@@ -68,6 +72,21 @@ def state(plan: ViewPlan) -> str:
     highest = max(reach.highest or NONE for reach in reaches)
     span = highest - min(reach.lowest or NONE for reach in reaches)
     return f"the landed rows; a tick reads {duration(span) if span else 'those'} of event time"
+
+
+def age(length: int) -> str:
+    """Return what :attr:`Age.length` says, in words.
+
+    Args:
+        length: microseconds; one less than a whole millisecond where the bound itself is not taken.
+    """
+    strict = (length + 1) % 1000 == 0
+    words = duration((length + strict) * MICROSECOND)
+    return (
+        f"less than {words} behind the watermark"
+        if strict
+        else f"at most {words} behind the watermark"
+    )
 
 
 def _read_by_a_tick(program: Program) -> str:
@@ -81,10 +100,22 @@ def _read_by_a_tick(program: Program) -> str:
     )
 
 
-def _of_operators(root: Operator) -> str:
-    states = [root.state] if root.state else []
-    states += [text for item in root.inputs if (text := _of_operators(item))]
-    return "; ".join(states)
+def _states(plan: ViewPlan) -> Iterator[str]:
+    """What the operators of a view remember, from the top down."""
+    if join := plan.shape.join:
+        lower, upper = join.lower * MICROSECOND, join.upper * MICROSECOND
+        span = max(upper, timedelta(0)) - min(lower, timedelta(0))
+        yield f"rows of both sides for {duration(span)} of event time"
+    if plan.shape.kind is ShapeKind.DISTINCT:
+        by_time = plan.shape.shows_event_times
+        yield "rows above the watermark" if by_time else "every row, in the view's own table"
+        return
+    open_ = " of the windows still open" if plan.mode is ChangelogMode.APPEND else ""
+    labels = {name: label for label, name in reversed(plan.view.tree.labels)}
+    for node in reversed(from_bottom(plan.view.tree.root)):
+        if isinstance(node, Aggregate):
+            keys = ", ".join(labels.get(each, each) for each in node.keys)
+            yield f"one row per ({keys}){open_}" if keys else "one row"
 
 
 def _final(plan: ViewPlan) -> str:
@@ -111,9 +142,22 @@ def _date(anchor: exp.Expr, plan: ViewPlan) -> str:
     return f"{found}, at most {duration(max(bounds))} after its first row"
 
 
-def tree(root: Operator) -> list[str]:
-    """Return the lines of an operator tree."""
-    return [_line(root), *_children(root, "")]
+def tree(plan: ViewPlan) -> list[str]:
+    """Return the lines of the relational algebra of a view."""
+    said = {each.name: _relation(each, plan.late) for each in plan.shape.relations}
+    return text_of(plan.view.tree, said).splitlines()
+
+
+def _relation(relation: RelationShape, late: LateRows) -> str:
+    if relation.source is None:
+        return "view"
+    kind = "log table" if relation.source.kept else "source"
+    if relation.source.external:
+        kind = "external table"
+    if not relation.event_time:
+        return kind
+    dropped = "" if late.accept else ", late rows dropped"
+    return f"{kind}, watermark {relation.event_time} - {duration(relation.delay)}{dropped}"
 
 
 def program_sql(program: Program) -> dict[str, str]:
@@ -151,21 +195,3 @@ def _watermarks(plan: ViewPlan) -> str:
         if relation.event_time
     } | {f"{name}.{each.column}" for name, each in plan.shape.recent.items()}
     return ", ".join(sorted(texts)) or "none"
-
-
-def _line(node: Operator) -> str:
-    properties = [f"mode={node.mode.value}"]
-    if node.key:
-        properties.append(f"key=({', '.join(node.key)})")
-    if node.state:
-        properties.append(f"state={node.state}")
-    return f"{node.name}  {node.detail}".rstrip() + f"  [{', '.join(properties)}]"
-
-
-def _children(node: Operator, indent: str) -> list[str]:
-    lines: list[str] = []
-    for number, item in enumerate(node.inputs):
-        last = number == len(node.inputs) - 1
-        lines.append(f"{indent}{'└─ ' if last else '├─ '}{_line(item)}")
-        lines += _children(item, indent + ("   " if last else "│  "))
-    return lines

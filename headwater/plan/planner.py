@@ -25,7 +25,6 @@ from headwater.analyze.definitions import (
 )
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.rules.changelog import ChangelogModes, effective_emit
-from headwater.analyze.rules.keys import stream_key
 from headwater.analyze.time.clock import has_watermark
 from headwater.analyze.time.dated import DATED, is_dated
 from headwater.analyze.time.settling import Settled
@@ -34,7 +33,6 @@ from headwater.plan.bad_rows import Guard, guard_of
 from headwater.plan.closing import closing
 from headwater.plan.full_program import FullProgram
 from headwater.plan.identity import FORMER, Order, identity_of, in_order
-from headwater.plan.operators import operators
 from headwater.plan.program import Program
 from headwater.plan.query_shape import MICROSECOND, Shape, ShapeKind, shape_of
 from headwater.plan.rules import fold
@@ -141,7 +139,7 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     streams = decision.engine is Engine.STREAMING
     if streams:
         ordered = view  # Spark's state has the order in which the query was first written
-    key = stream_key(view, catalog) or ()
+    key = view.key or ()
     allowed = None if late.accept else late.allowed
     write = partial(_program, decision.rule, ordered, catalog, emit, allowed)
     folds = decision.rule is fold.RULE
@@ -150,7 +148,6 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     return ViewPlan(
         view=view,
         shape=shape,
-        root=operators(view, shape, modes, mode, key, late),
         decision=decision,
         inputs=inputs,
         mode=mode,

@@ -14,10 +14,10 @@ from enum import StrEnum
 
 from sqlglot import exp
 
+from headwater.algebra.scalars import conjuncts
 from headwater.analyze.bind.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog, Emit, Source, View
 from headwater.analyze.query_parts import (
-    conjuncts,
     is_aggregate,
     is_distinct,
     is_over,

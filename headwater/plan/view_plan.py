@@ -1,4 +1,4 @@
-"""The plan of a view as inert data: operator tree, decision, columns, program.
+"""The plan of a view as inert data: decision, columns, program.
 
 The planner decides, ``explain`` prints the plan, the engines run its program, and ``verify`` asks
 for the SELECT at rest.
@@ -21,27 +21,6 @@ from headwater.plan.identity import FORMAT, FORMER, Identity, Order
 from headwater.plan.program import Program
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.contract import Engine, Input, Rule
-
-
-@dataclass(frozen=True, slots=True)
-class Operator:
-    """One operator of a StreamPlan with the properties that decide how it can be kept.
-
-    Attributes:
-        name: ``Scan``, ``Filter``, ``Aggregate``, …
-        detail: what it does, as SQL.
-        mode: what it emits.
-        key: its stream key; empty when its rows have none.
-        state: what it must remember, or an empty string.
-        inputs: the operators below.
-    """
-
-    name: str
-    detail: str
-    mode: ChangelogMode = ChangelogMode.APPEND
-    key: tuple[str, ...] = ()
-    state: str = ""
-    inputs: tuple[Operator, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +63,6 @@ class ViewPlan:
     Attributes:
         view: the bound view.
         shape: what its query is made of.
-        root: the operator tree.
         decision: engine, rule and reason.
         inputs: what it reads, in order of first use.
         mode: what the view emits to those who read it.
@@ -106,7 +84,6 @@ class ViewPlan:
 
     view: View
     shape: Shape
-    root: Operator
     decision: Decision
     inputs: tuple[Input, ...]
     mode: ChangelogMode

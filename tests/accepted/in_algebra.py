@@ -1,20 +1,17 @@
 """Accepted views through relational algebra: the tree of a view has the rows of its SELECT.
 
 In: a project. Out: per view, how the rows of its SELECT at rest differ from those of the SELECT
-that its tree is printed as, over small random tables in DuckDB.
+that its tree is printed as, over small random tables in DuckDB; or which rows share a key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import duckdb
 
-from headwater.algebra.nodes import Query
-from headwater.algebra.passes import passed
 from headwater.analyze.definitions import Catalog, OnError
-from headwater.analyze.relational import algebra_of
 from headwater.dialect.syntax import RecursiveRows
 from headwater.errors import HeadwaterError
 from headwater.plan.planner import plan_view
@@ -53,15 +50,24 @@ def differences(
         except (duckdb.Error, HeadwaterError):
             continue  # a query that fails on a row, or MATCH_RECOGNIZE, which DuckDB has not
         duck.execute(f'INSERT INTO main."{name}" BY NAME FROM ({_text(plan, catalog)})')
-        query = select_of(tree_of(plan, catalog))
+        if twice := shared_keys(duck, f'main."{name}"', plan.view.proven_key):
+            found[name] = f"rows that share a key: {twice}"
+            continue
+        query = select_of(plan.view.tree)
         again = plan_view(replace(plan.view, query=query), catalog, plans)
         found[name] = difference(rows, _rows(duck, again, catalog))
     return found
 
 
-def tree_of(plan: ViewPlan, catalog: Catalog) -> Query:
-    """Return the tree of a view after all passes."""
-    return passed(algebra_of(plan.view.query, catalog))
+def shared_keys(
+    duck: duckdb.DuckDBPyConnection, rows: str, key: Sequence[str] | None
+) -> list[tuple[object, ...]]:
+    """Return values of a key that several rows have; of none if the rows have no key."""
+    if key is None:
+        return []
+    by = ", ".join(f'"{name}"' for name in key)
+    items, group = (f"{by}, ", f"GROUP BY {by}") if key else ("", "")
+    return duck.sql(f"SELECT {items}count(*) FROM {rows} {group} HAVING count(*) > 1").fetchall()
 
 
 def _rows(duck: duckdb.DuckDBPyConnection, plan: ViewPlan, catalog: Catalog) -> Bag:

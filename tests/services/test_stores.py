@@ -198,7 +198,11 @@ def test_what_is_wrong_with_the_store_is_said(make: Callable[[str, str, str], Wo
     wrong = {
         "STORE_DOWN": {"HEADWATER_WAREHOUSE_ENDPOINT": "http://127.0.0.1:9"},
         "STORE_REFUSED": {SECRET: "wrong"},
-        "BUCKET_MISSING": {"HEADWATER_WAREHOUSE_PATH": "s3://nobody/lake"},
+        # of another lake: this one would have moved
+        "BUCKET_MISSING": {
+            "HEADWATER_NAME": "new",
+            "HEADWATER_WAREHOUSE_PATH": "s3://nobody/lake",
+        },
     }
     for condition, environ in wrong.items():
         done = world.run("run", "--once", "--end-of-input", **environ)

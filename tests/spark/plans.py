@@ -14,7 +14,7 @@ from headwater.plan.planner import plan_project
 from headwater.plan.program import Program, StreamingProgram
 from headwater.plan.query_shape import RelationShape, Shape, ShapeKind
 from headwater.plan.rules.contract import Engine, Input, InputKind, Rule
-from headwater.plan.view_plan import Decision, Operator, TableColumn, ViewPlan
+from headwater.plan.view_plan import Decision, TableColumn, ViewPlan
 from headwater.plan.windows import TimeWindow
 
 ANY = parse_one("SELECT 1")
@@ -53,7 +53,6 @@ def hand_made(
             options={"format": table_format},
         ),
         shape=Shape(ShapeKind.LINEAR, relations, ANY),
-        root=Operator("Scan", name),
         decision=Decision(rule, "a test"),
         inputs=tuple(Input(r.name, InputKind.TABLE) for r in relations)
         + tuple(Input(view, InputKind.VIEW) for view in views),

@@ -61,8 +61,7 @@ class AuthorJudge:
                     continue
                 case = case_of(project, lake, plan)
                 answer = _answer(case, written) if isinstance(case, Case) else _NO_COMMIT
-                known = {*project.catalog.sources, *project.catalog.views}
-                if unread := relations(written) & known - {*plan.view.inputs}:
+                if unread := relations(written) & _unread(project, plan):
                     said = f"the view does not read {', '.join(unread)}, which its author names"
                     answer = Answer(Verdict.DIFFERENT, said)
                 if answer.verdict is Verdict.NOT_ASKABLE:
@@ -78,6 +77,13 @@ class AuthorJudge:
 _LEFT_OUT = ("quarantined", "dropped")
 _FAILED = Answer(Verdict.NOT_ASKABLE, "rows on which an expression fails are left out")
 _NO_COMMIT = Answer(Verdict.NOT_ASKABLE, "no commit whose inputs can be read")
+
+
+def _unread(project: Project, plan: ViewPlan) -> set[str]:
+    """The sources, tables and views that a view does not read, not even by their log."""
+    catalog, read = project.catalog, {*plan.view.inputs}
+    logs = {name for name, view in catalog.views.items() if view.changes in read}
+    return {*catalog.sources, *catalog.views} - read - logs
 
 
 def _answer(case: Case, written: AuthorView) -> Answer:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.java_gateway import launch_gateway
 
+from headwater.algebra.nodes import Join, from_bottom
 from headwater.analyze.bind.project import bind
 from headwater.analyze.connectors.encodings import ENCODINGS
 from headwater.analyze.connectors.registry import CONNECTORS, SINKS
@@ -16,7 +17,7 @@ from headwater.dialect import parse
 from headwater.lake.protocol.commit import CRASH_POINTS
 from headwater.plan.planner import plan_project
 from headwater.plan.rules.registry import RULES
-from headwater.plan.view_plan import Operator, ViewPlan
+from headwater.plan.view_plan import ViewPlan
 from headwater.testing import slt
 from tests.conftest import WITH_JVM
 from tests.lanes import entries, fast, is_fast
@@ -40,13 +41,11 @@ def all_files() -> list[str]:
 
 
 def operators(plan: ViewPlan) -> set[str]:
-    found: set[str] = set()
-    waiting: list[Operator] = [plan.root]
-    while waiting:
-        operator = waiting.pop()
-        found.add(operator.name)
-        waiting += operator.inputs
-    return found
+    """The kinds of nodes of a view, and of joins."""
+    nodes = from_bottom(plan.view.tree.root)
+    return {type(node).__name__ for node in nodes} | {
+        f"{node.kind} join" for node in nodes if isinstance(node, Join)
+    }
 
 
 def planned(files: list[str]) -> tuple[set[str], set[str]]:

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from headwater.algebra.nodes import (
     Aggregate,
+    AsOf,
     Computed,
     Elements,
     Filter,
@@ -27,6 +28,7 @@ from headwater.algebra.nodes import (
     Scalar,
     Scan,
     Self,
+    Session,
     SetOperation,
     TimeWindows,
     Top,
@@ -89,6 +91,14 @@ def _read(node: Node, needed: AbstractSet[str]) -> list[AbstractSet[str]]:
                 (both & left.by_name.keys()) | own[0],
                 (both & right.by_name.keys()) | own[1],
             ]
+        case AsOf(left, right, equal, at, order, _, held):
+            more = [*order, *([held] if held is not None else [])]
+            return [
+                (needed & left.by_name.keys()) | _names([at, *(each.left for each in equal)]),
+                (needed & right.by_name.keys()) | _names([*more, *(each.right for each in equal)]),
+            ]
+        case Session(_, keys, time, _, given):
+            return [({*needed} - {each.name for each in given}) | {*keys, time}]
         case Union(parts):
             places = _places(node, needed)
             return [{part.columns[at].name for at in places} for part in parts]
@@ -116,7 +126,7 @@ def _pruned(node: Node, inputs: list[Node], needed: Collection[str]) -> Node:
             ]:
                 return inputs[0]
             return Project(inputs[0], kept)
-        case Filter() | Top() | FlatMap():
+        case Filter() | Top() | FlatMap() | Session():
             return replace(node, input=inputs[0])
         case Match() | Fixpoint() | SetOperation():
             return _exact(node, inputs)
@@ -125,7 +135,7 @@ def _pruned(node: Node, inputs: list[Node], needed: Collection[str]) -> Node:
         case Window(calls=calls):
             kept = tuple(each for each in calls if each.name in needed)
             return replace(node, input=inputs[0], calls=kept) if kept else inputs[0]
-        case Join():
+        case Join() | AsOf():
             return replace(node, left=inputs[0], right=inputs[1])
         case Union(parts, given):
             places = _places(node, needed)

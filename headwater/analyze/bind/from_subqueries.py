@@ -24,9 +24,10 @@ from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
+from headwater.algebra.scalars import conjuncts
 from headwater.analyze.bind.join_conditions import conjunction
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.query_parts import conjuncts, optional_before, relations, unused_alias
+from headwater.analyze.query_parts import optional_before, relations, unused_alias
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import named
 

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from headwater.analyze.query_parts import aggregates, conjuncts, joins, optional_before, relations
+from headwater.algebra.scalars import conjuncts
+from headwater.analyze.query_parts import aggregates, joins, optional_before, relations
 from headwater.analyze.typing import types as t
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
+from headwater.algebra.scalars import TIE
 from headwater.analyze.bind.scope import (
     NULLABLE,
     Relation,
@@ -29,9 +30,6 @@ from headwater.analyze.typing.common_type import cast_to, type_of
 COMPARABLE = (*t.SCALARS, "binary")
 """Families of types whose values every engine orders alike."""
 _WITHOUT_VALUES = ("null", "unknown")
-
-TIE = "breaks ties"
-"""Metadata of an item of ORDER BY that nobody wrote: rows that tie are in one order by it."""
 
 
 def limited_unions(query: exp.Query) -> exp.Query:
@@ -235,16 +233,6 @@ def columns_of(relations: Sequence[Relation]) -> list[exp.Expr]:
             column.type = field.type.copy()
             column.meta[NULLABLE] = field.nullable
             found.append(column)
-    return found
-
-
-def ties_left_out(node: exp.Expr) -> exp.Expr:
-    """Return a copy of a node, for a person: in the place of what breaks ties stands ``…``."""
-    found = node.copy()
-    for order in found.find_all(exp.Order):
-        own = [item for item in order.expressions if TIE not in item.meta]
-        if 0 < len(own) < len(order.expressions):
-            order.set("expressions", [*own, exp.var("…")])
     return found
 
 

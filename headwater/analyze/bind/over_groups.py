@@ -17,9 +17,10 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from headwater.algebra.scalars import conjuncts
 from headwater.analyze.bind.scope import NULLABLE
 from headwater.analyze.bind.subqueries import outer_columns, predicates, query_of
-from headwater.analyze.query_parts import conjuncts, is_aggregate, is_over, unused_alias
+from headwater.analyze.query_parts import is_aggregate, is_over, unused_alias
 from headwater.analyze.typing.common_type import named, type_of
 from headwater.analyze.typing.nullable import nullable
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from sqlglot import exp
 
+from headwater.algebra.scalars import conjuncts
 from headwater.analyze.bind.scope import Relation
 from headwater.analyze.correlated.attempts import BindingAttempt, SubqueryBinder, SubqueryPlace
 from headwater.analyze.correlated.domain import NoDomain
@@ -19,7 +20,7 @@ from headwater.analyze.correlated.outer import domain_of, mark_columns
 from headwater.analyze.correlated.predicates import is_single, over_values, plainer
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.query_parts import conjuncts, is_aggregate, is_over, relations, window_calls
+from headwater.analyze.query_parts import is_aggregate, is_over, relations, window_calls
 from headwater.analyze.shapes.common_terms import take_common_terms
 from headwater.analyze.shapes.single_rows import aggregate_single_row, is_one_row
 from headwater.analyze.typing import types as t

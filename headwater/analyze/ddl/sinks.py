@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from headwater.algebra.properties.keys import Key
 from headwater.analyze.connectors.encodings import ENCODINGS
 from headwater.analyze.connectors.kafka import check_registry
 from headwater.analyze.connectors.options import bind_options, option_node, with_named
@@ -21,7 +22,6 @@ from headwater.analyze.connectors.registry import SINKS
 from headwater.analyze.definitions import Catalog, ChangelogMode, Field, RecordFormat, Sink
 from headwater.analyze.diagnostics import Diagnostics, check_name
 from headwater.analyze.rules.changelog import changelog_mode
-from headwater.analyze.rules.keys import Key, proven_key
 from headwater.analyze.typing import types as t
 from headwater.dialect import syntax
 from headwater.errors.nearest import did_you_mean
@@ -53,7 +53,7 @@ def bind_sink(statement: syntax.CreateSink, catalog: Catalog, report: Diagnostic
         return None
     view = catalog.views.get(name)
     appends = view is None or changelog_mode(view, catalog) is ChangelogMode.APPEND
-    known = proven_key(view, catalog) if view is not None else None
+    known = view.proven_key if view is not None else None
     key = _key(statement, options, {each.name: each for each in fields}, report)
     format_ = chosen or (RecordFormat.PLAIN if appends else RecordFormat.UPSERT)
     if SINK_FORMATS[format_]:

@@ -5,10 +5,13 @@ In: the statement and the catalog of what it may read. Out: a view with a bound 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from sqlglot import exp
 
+from headwater.algebra.passes import passed
+from headwater.algebra.properties.keys import key_of
 from headwater.analyze.bind.ctes import inline_ctes
 from headwater.analyze.bind.grouping_sets import expand_grouping_sets
 from headwater.analyze.bind.named_windows import write_out_windows
@@ -20,6 +23,7 @@ from headwater.analyze.connectors.registry import VIEW_OPTIONS
 from headwater.analyze.ddl.column_lists import name_columns, without_comments
 from headwater.analyze.definitions import Catalog, Emit, LateRows, OnError, View
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.relational import Unread, algebra_of
 from headwater.analyze.rules import bound_rules, syntax_rules
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.rules.contract import Checked
@@ -132,7 +136,22 @@ def bind_view(
     )
     for view_rule in bound_rules.RULES:
         view_rule(Checked(view, statement, catalog, report))
-    return None if report.errors else view
+    return None if report.errors else _in_algebra(Checked(view, statement, catalog, report))
+
+
+def _in_algebra(checked: Checked) -> View | None:
+    """The view with its tree and what that tells; None if its PRIMARY KEY is not one."""
+    view, views = checked.view, checked.catalog.views
+    try:
+        tree = passed(algebra_of(view.query, checked.catalog))
+    except Unread as error:
+        checked.report.not_yet(str(error), None, "write this part as a view of its own")
+        return None
+    key = key_of(tree, lambda name: views[name].key if name in views else None)
+    bound_rules.declared_key(checked, key)
+    proven = key_of(tree, lambda name: views[name].proven_key if name in views else None)
+    view = replace(view, tree=tree, key=view.primary_key or key, proven_key=proven)
+    return None if checked.report.errors else view
 
 
 def _on_error(statement: syntax.CreateStreamingView) -> OnError:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from headwater.analyze.query_parts import conjuncts
+from headwater.algebra.scalars import conjuncts
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 

@@ -6,7 +6,7 @@ in which they run. :mod:`headwater.analyze.rules.syntax_rules` refuses what need
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
@@ -23,7 +23,6 @@ from headwater.analyze.query_parts import (
 from headwater.analyze.rules.changelog import ChangelogModes, effective_emit
 from headwater.analyze.rules.contract import Checked
 from headwater.analyze.rules.delta_limits import delta_views
-from headwater.analyze.rules.keys import inferred_key
 from headwater.analyze.rules.map_values import comparable_maps, rows_in_subqueries
 from headwater.analyze.rules.recomputed import recomputed_queries
 from headwater.analyze.rules.row_patterns import row_patterns
@@ -81,8 +80,12 @@ def _check_transform(node: exp.Anonymous, field: Field, report: Diagnostics) -> 
         report.add("TYPE_CLASH", message, node, "partition by a column of another type")
 
 
-def declared_key(checked: Checked) -> None:
-    """Refuse a PRIMARY KEY whose columns are not there or do not identify the rows."""
+def declared_key(checked: Checked, inferred: Sequence[str] | None) -> None:
+    """Refuse a PRIMARY KEY whose columns are not there or do not identify the rows.
+
+    Args:
+        inferred: the key that follows from the query, if one does.
+    """
     names = [field.name for field in checked.view.fields]
     for node in checked.statement.args.get("primary_key") or []:
         if node.name not in names:
@@ -90,7 +93,6 @@ def declared_key(checked: Checked) -> None:
             message = f'column "{node.name}" of PRIMARY KEY does not exist'
             checked.report.add("UNKNOWN_COLUMN", message, node, hint)
             return
-    inferred = inferred_key(checked.view.query, checked.catalog)
     declared = checked.view.primary_key
     if declared and inferred and not set(inferred) <= set(declared):
         missing = ", ".join(name for name in inferred if name not in declared)
@@ -250,7 +252,6 @@ def _sources(checked: Checked) -> list[Source]:
 RULES: tuple[Rule, ...] = (
     storable_columns,
     partition_columns,
-    declared_key,
     row_patterns,
     recomputed_queries,
     joins_bounded_in_time,

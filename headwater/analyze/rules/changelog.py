@@ -25,7 +25,6 @@ from headwater.analyze.query_parts import (
     union_branches,
     window_calls,
 )
-from headwater.analyze.rules.keys import missing_keys
 from headwater.analyze.time.dated import DATED
 from headwater.analyze.time.joins import join_times
 from headwater.analyze.time.recent import RECENT
@@ -82,52 +81,50 @@ class ChangelogModes:
         return source.mode if source else self.view(self.catalog.views[name])
 
     def _view(self, view: View) -> ChangelogMode:
+        if self._appends(view):
+            return APPEND
+        return RETRACT if view.key is None else UPSERT
+
+    def _appends(self, view: View) -> bool:
         if view.options.get("engine") == "full" or view.changes:
-            return UPSERT
+            return False
         if (view.inputs and has_constants(view.query)) or view.query.find(ViewWatermark):
-            return RETRACT  # computed anew
+            return False  # computed anew
         emit = effective_emit(view, self.catalog)
-        if emit is Emit.ON_WINDOW_CLOSE and {self.named(name) for name in view.inputs} <= {APPEND}:
-            return APPEND  # a row that is final stays, whatever the query does inside
-        mode = self._query(view.query, emit)
+        if emit is Emit.ON_WINDOW_CLOSE and all(self._named(name) for name in view.inputs):
+            return True  # a row that is final stays, whatever the query does inside
         stateful = [select for select in selects(view.query) if is_stateful(select)]
         alone = len(stateful) == 1 and stateful[0] is view.query and not joins(stateful[0])
-        if mode is APPEND and any(map(is_distinct, stateful)) and not alone:
-            return RETRACT  # its rows are replaced with those of the same unit
-        return mode
+        if any(map(is_distinct, stateful)) and not alone:
+            return False  # its rows are replaced with those of the same unit
+        return self._query(view.query, emit)
 
-    def _query(self, query: exp.Expr, emit: Emit) -> ChangelogMode:
+    def _query(self, query: exp.Expr, emit: Emit) -> bool:
         branches = union_branches(query)
-        if len(branches) == 1:
-            return self._select(branches[0], emit)
-        if not is_union_all(query):
-            return RETRACT
-        modes = {self._select(branch, emit) for branch in branches}
-        return APPEND if modes == {APPEND} else RETRACT  # keys of two branches may collide
+        together = len(branches) == 1 or is_union_all(query)
+        return together and all(self._select(branch, emit) for branch in branches)
 
-    def _select(self, select: exp.Select, emit: Emit) -> ChangelogMode:
-        inputs = {self._relation(relation, emit) for relation in relations(select)}
-        if emit is Emit.ON_WINDOW_CLOSE and inputs <= {APPEND}:
-            return APPEND
+    def _select(self, select: exp.Select, emit: Emit) -> bool:
+        if not all(self._relation(relation, emit) for relation in relations(select)):
+            return False
+        if emit is Emit.ON_WINDOW_CLOSE:
+            return True
         if any(isinstance(relation, PatternRows) for relation in relations(select)):
-            return RETRACT
+            return False
         if window_calls(select) or select.args.get("limit") or has_predicates(select):
-            return RETRACT
-        if is_aggregate(select):
-            return RETRACT if missing_keys(select) else UPSERT
-        if inputs <= {APPEND}:
-            return RETRACT if any(join.side for join in joins(select)) else APPEND
-        return UPSERT if inputs <= {APPEND, UPSERT} and not joins(select) else RETRACT
+            return False
+        return not is_aggregate(select) and not any(join.side for join in joins(select))
 
-    def _relation(self, relation: exp.Expr, emit: Emit) -> ChangelogMode:
+    def _relation(self, relation: exp.Expr, emit: Emit) -> bool:
         if isinstance(relation, exp.Subquery):
             return self._query(relation.this, emit)
         if isinstance(relation, (RecursiveRows, WorkingTable)):
-            return RETRACT
+            return False
         if not isinstance(relation, exp.Table):
-            return APPEND
+            return True
         if isinstance(relation.this, WindowTable):
             return self._relation(relation.this.this, emit)
-        if RECENT in relation.meta or DATED in relation.meta:
-            return RETRACT
-        return self.named(relation.name)
+        return not ({RECENT, DATED} & relation.meta.keys()) and self._named(relation.name)
+
+    def _named(self, name: str) -> bool:
+        return self.named(name) is APPEND

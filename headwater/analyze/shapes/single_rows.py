@@ -18,9 +18,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from headwater.algebra.scalars import conjuncts
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.failing.fallible import fails_on_ordinary_data
-from headwater.analyze.query_parts import conjuncts, is_aggregate, is_row_by_row, relations
+from headwater.analyze.query_parts import is_aggregate, is_row_by_row, relations
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import named, type_of
 from headwater.analyze.typing.compositions import composed

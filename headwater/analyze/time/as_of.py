@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from headwater.algebra.scalars import conjuncts
 from headwater.analyze.bind.join_conditions import conjunction
 from headwater.analyze.bind.ordering import has_no_order, is_comparable
 from headwater.analyze.bind.scope import NULLABLE, Relation, column_of
 from headwater.analyze.definitions import ARRIVAL_COLUMN, Catalog, Field, Source
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.query_parts import conjuncts
 from headwater.analyze.rules.determinism import NODES, REFUSED
 from headwater.analyze.time.finality import relation_times
 from headwater.analyze.time.keyed_versions import history, is_held, log_of, untold

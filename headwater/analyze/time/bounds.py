@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.analyze.query_parts import conjuncts
+from headwater.algebra.scalars import conjuncts
 from headwater.analyze.time.event_time import interval
 
 Name = tuple[str, str]

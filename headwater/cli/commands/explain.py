@@ -27,7 +27,7 @@ from headwater.errors import EXIT_OK
 )
 @pass_context
 def explain(context: Context, view: str, show_sql: bool, dialect: str | None) -> int:
-    """Show the engine of VIEW and the reason, its keys, watermark, state bound and operators."""
+    """Show the engine of VIEW and the reason, its key, watermark and state, and its algebra."""
     from headwater.plan import explain as explained
     from headwater.plan.sql.at_rest import at_rest
 
@@ -45,7 +45,7 @@ def explain(context: Context, view: str, show_sql: bool, dialect: str | None) ->
         text += ";"
     else:
         document |= explained.facts(plan)
-        document["plan"] = explained.tree(plan.root)
+        document["plan"] = explained.tree(plan)
         text = explained.explain(plan)
     context.output.document(document, text, prose=not show_sql and not dialect)
     return EXIT_OK

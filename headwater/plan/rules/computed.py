@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from headwater.algebra.scalars import conjuncts
 from headwater.analyze.failing.nonzero_divisors import Facts, facts_of
-from headwater.analyze.query_parts import aggregates, conjuncts, is_aggregate, union_branches
+from headwater.analyze.query_parts import aggregates, is_aggregate, union_branches
 
 
 def row_expressions(select: exp.Select) -> Iterator[exp.Expr]:

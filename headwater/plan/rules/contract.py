@@ -14,11 +14,11 @@ from enum import StrEnum
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
-from headwater.analyze.query_parts import has_constants, is_distinct
-from headwater.analyze.rules.keys import missing_keys
+from headwater.analyze.query_parts import has_constants, is_distinct, relations
+from headwater.analyze.time.event_time import WINDOW_END, WINDOW_START
 from headwater.analyze.time.recent import Age
 from headwater.analyze.time.settling import Settled, Unsettled
-from headwater.dialect.syntax import RecursiveRows, ViewWatermark
+from headwater.dialect.syntax import RecursiveRows, ViewWatermark, WindowTable
 from headwater.plan.program import Program
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.folds import APPROXIMATE
@@ -129,7 +129,7 @@ class Facts:
     def keyed(self) -> bool:
         """Whether there are group keys, all among the view's columns, and a row for each."""
         select = self.shape.select
-        return bool(select.args.get("group")) and not (missing_keys(select) or is_distinct(select))
+        return bool(select.args.get("group")) and not (_hides_keys(select) or is_distinct(select))
 
     @property
     def timed(self) -> bool:
@@ -169,3 +169,37 @@ class Rule:
     engine: Engine
     applies: Callable[[Facts], str | None]
     program: Callable[[View, Shape, Catalog, timedelta | None], Program]
+
+
+def window_kind(select: exp.Select, alias: str) -> str | None:
+    """Return the kind of a window table in FROM; None if the alias stands for something else."""
+    windows = (each for each in relations(select) if each.alias_or_name == alias)
+    found = next((each.this for each in windows if isinstance(each, exp.Table)), None)
+    return str(found.args["kind"]) if isinstance(found, WindowTable) else None
+
+
+def _hides_keys(select: exp.Select) -> bool:
+    """Whether a group key that identifies rows is not selected."""
+    group = select.args.get("group")
+    keys: Sequence[exp.Expr] = group.expressions if group else []
+    shown = [item.unalias() for item in select.selects]
+    return any(
+        each not in shown and not _follows_from_shown(each, keys, shown, select) for each in keys
+    )
+
+
+def _follows_from_shown(
+    key: exp.Expr, keys: Sequence[exp.Expr], shown: Sequence[exp.Expr], select: exp.Select
+) -> bool:
+    """Whether a hidden key is a bound of a window whose other bound is a key, too, and shown."""
+    others = {WINDOW_START: WINDOW_END, WINDOW_END: WINDOW_START}
+    if not isinstance(key, exp.Column) or key.name not in others:
+        return False
+    if window_kind(select, key.table) not in ("tumble", "hop"):
+        return False
+    other = others[key.name]
+    return any(
+        isinstance(each, exp.Column) and (each.table, each.name) == (key.table, other)
+        for each in keys
+        if each in shown
+    )

@@ -24,7 +24,7 @@ from headwater.plan.program import (
     StateColumn,
 )
 from headwater.plan.query_shape import Shape, ShapeKind, aggregates
-from headwater.plan.rules.contract import Engine, Facts, Rule
+from headwater.plan.rules.contract import Engine, Facts, Rule, window_kind
 from headwater.plan.rules.exact_change import ExactChange, reads_bags
 from headwater.plan.rules.folds import Fold, fold_of, type_of
 from headwater.plan.rules.tree_rewrites import union_all
@@ -189,6 +189,8 @@ def _is_other_bound(key: exp.Expr, select: exp.Select, keys: list[exp.Expr]) -> 
     other = exp.column(bounds[1 - bounds.index(key.name)], key.table).sql()
     if other not in {item.sql() for item in keys}:
         return False
+    if window_kind(select, key.table) == "cumulate":
+        return False  # windows that start together end apart
     shown = {item.unalias().sql() for item in select.selects}
     if shown & {key.sql(), other}:
         return key.sql() not in shown

@@ -18,16 +18,11 @@ from datetime import timedelta
 
 from sqlglot import exp
 
+from headwater.algebra.scalars import conjuncts
 from headwater.analyze.bind.subqueries import has_predicates, outer_columns, predicates, query_of
 from headwater.analyze.definitions import Catalog, View
 from headwater.analyze.patterns.rows import rows_read
-from headwater.analyze.query_parts import (
-    conjuncts,
-    is_aggregate,
-    is_union_all,
-    relations,
-    union_branches,
-)
+from headwater.analyze.query_parts import is_aggregate, is_union_all, relations, union_branches
 from headwater.analyze.time.versions import AS_OF
 from headwater.dialect.syntax import PatternRows
 from headwater.plan.program import UNIT, UNITS, Step, UnitsProgram

@@ -10,8 +10,8 @@ from datetime import timedelta
 
 from sqlglot import exp, parse_one
 
+from headwater.algebra.scalars import conjuncts
 from headwater.analyze.definitions import Catalog, Emit, View
-from headwater.analyze.query_parts import conjuncts
 from headwater.analyze.typing.types import spark_type
 from headwater.plan.program import StreamingProgram
 from headwater.plan.query_shape import MICROSECOND, JoinBounds, RelationShape, Shape, ShapeKind

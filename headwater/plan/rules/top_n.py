@@ -17,14 +17,9 @@ from datetime import timedelta
 
 from sqlglot import exp
 
+from headwater.algebra.scalars import conjuncts
 from headwater.analyze.definitions import Catalog, View
-from headwater.analyze.query_parts import (
-    conjuncts,
-    is_aggregate,
-    is_distinct,
-    relations,
-    window_calls,
-)
+from headwater.analyze.query_parts import is_aggregate, is_distinct, relations, window_calls
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import BIGINT, is_unknown, spark_type
 from headwater.plan.program import CURRENT, UNIT, UNITS, Step, UnitsProgram

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from headwater.analyze.query_parts import conjuncts, relations
+from headwater.algebra.scalars import conjuncts
+from headwater.analyze.query_parts import relations
 from headwater.analyze.time.versions import AS_OF, UNTIL
 
 _ALIAS, _SIDE, _AT, _NUMBER, _HELD = "__as_of", "__side", "__at", "__number", "__held"

@@ -14,9 +14,11 @@ from enum import IntEnum
 
 from sqlglot import exp
 
+from headwater.algebra.lowering import joined, windowed
 from headwater.algebra.nodes import (
     MARKS,
     Aggregate,
+    AsOf,
     Column,
     Elements,
     Equal,
@@ -32,6 +34,7 @@ from headwater.algebra.nodes import (
     Scalar,
     Scan,
     Self,
+    Session,
     SetOperation,
     TimeWindows,
     Top,
@@ -169,6 +172,10 @@ class _Printer:
                 return self._union(node)
             case Join():
                 return self._join(node)
+            case AsOf():
+                return self.block(joined(node))
+            case Session():
+                return self.block(windowed(node))
             case Aggregate():
                 return self._aggregate(node)
             case SetOperation():

@@ -10,7 +10,8 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.analyze.query_parts import conjuncts, optional, relations
+from headwater.algebra.scalars import conjuncts
+from headwater.analyze.query_parts import optional, relations
 from headwater.plan.bad_rows import COMPUTED
 from headwater.plan.query_shape import RelationShape, Shape, columns_of
 from headwater.plan.sql.render import late_rows

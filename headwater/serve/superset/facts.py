@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from headwater.algebra.nodes import Top, from_bottom
 from headwater.analyze.definitions import Field
 from headwater.analyze.query_parts import is_aggregate
 from headwater.analyze.typing.types import family, is_timestamp
 from headwater.dialect import to_sql
-from headwater.plan.view_plan import Operator, ViewPlan
+from headwater.plan.view_plan import ViewPlan
 
 _FOLDS: Mapping[type[exp.Expr], str] = {
     exp.Count: "SUM", exp.CountIf: "SUM", exp.Sum: "SUM", exp.Max: "MAX", exp.Min: "MIN",
@@ -150,14 +151,10 @@ def _is_number_of(name: str) -> bool:
 
 def _top(plan: ViewPlan, query: exp.Query) -> str:
     """The column by which LIMIT, or a row number, chooses the rows that are shown."""
-    if not _has(plan.root, "TopN"):
+    if not any(isinstance(each, Top) for each in from_bottom(plan.view.tree.root)):
         return ""
     order = query.args.get("order")
     terms = order.expressions if isinstance(order, exp.Order) else []
     names = {f.name for f in plan.view.fields if family(f.type) == "number"}
     wanted = [term.this.output_name for term in terms]
     return next((name for name in wanted if name in names), "")
-
-
-def _has(node: Operator, name: str) -> bool:
-    return node.name == name or any(_has(each, name) for each in node.inputs)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from headwater.analyze.query_parts import conjuncts
+from headwater.algebra.scalars import conjuncts
 from headwater.analyze.time.versions import AS_OF
 from headwater.dialect.syntax import PatternRows
 from headwater.plan.sql.render import READ

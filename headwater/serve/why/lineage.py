@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp, parse_one
 
-from headwater.analyze.query_parts import conjuncts, relations, window_calls, windows_of
+from headwater.algebra.scalars import conjuncts
+from headwater.analyze.query_parts import relations, window_calls, windows_of
 from headwater.errors import SqlError
 from headwater.plan.sql.render import READ
 from headwater.serve.why.body import RowSource, body_of

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from headwater.analyze.query_parts import conjuncts, is_over, union_branches
+from headwater.algebra.scalars import conjuncts
+from headwater.analyze.query_parts import is_over, union_branches
 from headwater.plan.sql.render import READ
 
 WHY = "__why"

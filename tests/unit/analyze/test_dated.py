@@ -92,7 +92,7 @@ def test_what_can_be_dated_is_kept_incrementally(query: str) -> None:
     assert plan.decision.engine == "incremental"
     assert plan.moves
     assert any(item.dated for item in plan.inputs)
-    assert "__" not in "".join(tree(plan.root)), "no column of ours is shown"
+    assert "__" not in "".join(tree(plan)), "no column of ours is shown"
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_what_breaks_ties_is_left_to_the_sql(
 ) -> None:
     main(["--project", str(changed), "explain", "first_clicks"])
     shown = capsys.readouterr().out
-    assert "clicks.score, …" in re.sub(r"\s+", " ", shown).replace(" ASC", "")
+    assert "order score, …: n := ROW_NUMBER()" in re.sub(r"\s+", " ", shown)
     main(["--project", str(changed), "explain", "first_clicks", "--sql"])
     assert "…" not in capsys.readouterr().out
 

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from headwater.analyze.definitions import Catalog
+from headwater.analyze.definitions import Catalog, ChangelogMode
 from headwater.analyze.time.finality import event_time_columns
 from headwater.analyze.typing.types import sql_type
 from headwater.errors import SqlError
@@ -72,8 +72,8 @@ def test_corrected_matches_are_searched_where_rows_came(where: str) -> None:
     assert "t__change" not in everything.sql
     assert not program.complete  # a key may have rows and no match
     assert (touched.name in program.rows_sql, everything.name in program.all_sql) == (True, True)
-    assert [line.split("  ")[0] for line in tree(plans["v"].root)][1] == "└─ MatchRecognize"
-    assert "[mode=retract]" in tree(plans["v"].root)[1]
+    assert tree(plans["v"])[2].startswith("└─ Match A, B by k order ts")
+    assert plans["v"].mode is ChangelogMode.RETRACT
 
 
 def test_corrected_matches_of_groups_are_found_among_all_rows() -> None:
