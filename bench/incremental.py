@@ -275,7 +275,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=list(CASES))
     parser.add_argument("--workers", type=int)
     parser.add_argument("--memory", help="heap of the JVM, as 2g; by default Headwater's own")
-    parser.add_argument("--never-recompute", action="store_true", help="without rule 5")
+    parser.add_argument("--never-recompute", action="store_true", help="never compute a whole view")
     parser.add_argument("--save", type=Path)
     given = parser.parse_args()
     lines = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -16,6 +17,9 @@ from headwater.config.settings import Config, RunSection
 from tests.lanes import entries_in_turn, is_fast
 from tests.support.parts import in_part
 from tests.support.sampling import some_cases
+
+# Goldens fit a small terminal: processes of pytest-xdist have this width, one alone has not.
+os.environ["COLUMNS"] = "80"
 
 ROOT = Path(__file__).parent
 MARKERS = {"spark": "spark", "slt": "spark", "services": "services"}

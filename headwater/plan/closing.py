@@ -1,7 +1,8 @@
 """Queries cut to what is final: a date for each row, and a condition on it.
 
 In: a bound query and when its rows are final. Out: the same query as its engine reads it, with only
-the rows whose date passes. The tick of rule 6 and the SELECT at rest differ in the condition alone.
+the rows whose date passes. A tick of *closed time* and the SELECT at rest differ in the condition
+alone.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def facts(plan: ViewPlan) -> dict[str, str]:
     """Return the properties of a plan by name, in the order in which they are shown."""
     decision = plan.decision
     found = {
-        "engine": f"{decision.engine} ({decision.rule.name})",
+        "engine": decision.words,
         "because": decision.reason,
         "emission": _emission(plan),
         "late rows": _late(plan),

@@ -37,7 +37,7 @@ from headwater.plan.program import Program
 from headwater.plan.query_shape import MICROSECOND, Shape, ShapeKind, shape_of
 from headwater.plan.rules import fold
 from headwater.plan.rules.contract import Engine, Facts, Input, InputKind, Rule
-from headwater.plan.rules.full import full_program
+from headwater.plan.rules.recompute import full_program
 from headwater.plan.strategy import decide
 from headwater.plan.tolerant import has_sums, tolerant
 from headwater.plan.view_plan import ViewPlan

@@ -195,8 +195,8 @@ class StreamingProgram(Program):
 
 
 @dataclass(frozen=True, slots=True)
-class LinearProgram(Program):
-    """Incremental rule 1: the change of the view is the query over the change of its inputs.
+class AppendProgram(Program):
+    """Append: the change of the view is the query over the change of its inputs.
 
     Attributes:
         sql: one query over the ``<input>__change`` of all inputs (empty where an input did not
@@ -230,7 +230,7 @@ BEGINNING = -62_000_000_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class ClosedTimeProgram(Program):
-    """Incremental rule 6: append the rows that have become final since the last tick.
+    """Closed time: append the rows that have become final since the last tick.
 
     Attributes:
         sql: the query for what is final at ``:upto`` and was not at ``:after``.
@@ -248,12 +248,12 @@ class ClosedTimeProgram(Program):
     moves: ClassVar[bool] = True
 
     def between(self, after: int | None, upto: int | None) -> Program | None:
-        """Return the query as one of rule 1."""
+        """Return the query as one that is appended."""
         at_once = self.reads != READS_PINNED
         if not at_once and after is not None and not self._passes(after, upto):
             return None
         patterns = tuple(each.between(after, upto) for each in self.patterns)
-        return LinearProgram(_filled(self.sql, after, upto), self.late, self.reads, patterns)
+        return AppendProgram(_filled(self.sql, after, upto), self.late, self.reads, patterns)
 
     def _passes(self, after: int, upto: int | None) -> bool:
         """Return whether something can have become final between two watermarks."""
@@ -287,8 +287,8 @@ class StateColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class AggregateProgram(Program):
-    """Incremental rule 2: aggregate the change, fold it into the state by MERGE.
+class FoldProgram(Program):
+    """Fold: aggregate the change, fold it into the state by MERGE.
 
     Attributes:
         change_sql: the aggregated change, one row per key, over the inputs.
@@ -342,7 +342,7 @@ class AggregateProgram(Program):
 
 @dataclass(frozen=True, slots=True)
 class AffectedKeysProgram(Program):
-    """Incremental rule 3: re-run the query for the keys that the change touches and replace them.
+    """Affected keys: re-run the query for the keys that the change touches and replace them.
 
     Attributes:
         keys_sql: the distinct keys touched, over ``<input>__change``; registered as ``__keys``.
@@ -396,8 +396,8 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class UnitsProgram(Program):
-    """Incremental rule 4: re-run the query for the units of rows that the change touches.
+class AffectedGroupsProgram(Program):
+    """Affected groups: re-run the query for the units of rows that the change touches.
 
     Every row belongs to a unit, named by a hash that its table holds in a hidden column.
 

@@ -40,6 +40,12 @@ class Decision:
         """What runs the program of the rule."""
         return self.rule.engine
 
+    @property
+    def words(self) -> str:
+        """Engine and rule, as a person reads them."""
+        one = self.engine.value == self.rule.name
+        return self.engine.value if one else f"{self.engine} ({self.rule.name})"
+
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:

@@ -17,10 +17,10 @@ from headwater.plan.program import (
     CURRENT,
     SIGN,
     UNITS,
+    AffectedGroupsProgram,
     AffectedKeysProgram,
     Program,
     StreamingProgram,
-    UnitsProgram,
 )
 from headwater.plan.sql.at_rest import at_rest as select_at_rest
 from headwater.plan.view_plan import ViewPlan
@@ -95,7 +95,7 @@ def in_motion(plan: ViewPlan, catalog: Catalog) -> Iterator[Question]:
         tables |= {step.name: step.columns for step in program.patterns}
         tables |= _recursions(plan)
         searched = {f"rows of {step.name}" for step in program.patterns}
-        if isinstance(program, UnitsProgram):
+        if isinstance(program, AffectedGroupsProgram):
             tables[CURRENT] = [(each.name, each.spark_type) for each in plan.columns]
             tables[UNITS] = [("unit", "BIGINT")]
         for what, sql in _texts(program):
@@ -116,7 +116,7 @@ def _texts(program: Program) -> Iterator[tuple[str, str]]:
         elif isinstance(program, AffectedKeysProgram) and not steps:
             steps["__keys"] = sql
         yield what, text
-    if isinstance(program, (UnitsProgram, AffectedKeysProgram)):
+    if isinstance(program, (AffectedGroupsProgram, AffectedKeysProgram)):
         yield "all rows", program.all_sql
 
 

@@ -20,17 +20,17 @@ from headwater.plan.program import (
     NOW,
     UNIT,
     UNITS,
+    AffectedGroupsProgram,
     AffectedKeysProgram,
-    AggregateProgram,
-    LinearProgram,
+    AppendProgram,
+    FoldProgram,
     Program,
     StreamingProgram,
-    UnitsProgram,
 )
 from tests.algebra.world import Kept, World
 
 _ANEW = 0.15
-"""Share of the ticks that compute the whole view, as rule 5 may decide at any of them."""
+"""Share of the ticks that compute the whole view, as recompute may decide at any of them."""
 
 
 class Keeper:
@@ -77,12 +77,12 @@ class Keeper:
 
 
 class Append(Keeper):
-    """Rule 1: the rows of the change are appended; a stream without state is the same."""
+    """Append: the rows of the change are appended; a stream without state is the same."""
 
     def prepare(self) -> None:
         """Read the changes."""
         program, world = self.view.program, self.world
-        assert isinstance(program, LinearProgram | StreamingProgram)
+        assert isinstance(program, AppendProgram | StreamingProgram)
         streams = isinstance(program, StreamingProgram)
         inputs = (*world.given, *world.views)
         renamed = {name: f"{name}__change" for name in inputs} if streams else {}
@@ -124,12 +124,12 @@ class Merged(Keeper):
 
 
 class Fold(Merged):
-    """Rule 2: the aggregated change is folded into the table; newest rows of keys too."""
+    """Fold: the aggregated change is folded into the table; newest rows of keys too."""
 
     def prepare(self) -> None:
         """Make the table of the aggregated change."""
         program = self.view.program
-        assert isinstance(program, AggregateProgram)
+        assert isinstance(program, FoldProgram)
         self.program, self.source = program, f"{self.name}__aggregated"
         inputs = (*self.world.given, *self.world.views)
         whole = {f"{name}__change": f"{name}__whole" for name in inputs}
@@ -162,7 +162,7 @@ class Fold(Merged):
 
 
 class Keys(Merged):
-    """Rule 3: the query is run again for the keys touched, which are replaced."""
+    """Affected keys: the query is run again for the keys touched, which are replaced."""
 
     def prepare(self) -> None:
         """Make the tables of the keys and of their rows."""
@@ -202,12 +202,12 @@ class Keys(Merged):
 
 
 class Units(Keeper):
-    """Rule 4: the query is run again for the units touched, which are replaced."""
+    """Affected groups: the query is run again for the units touched, which are replaced."""
 
     def prepare(self) -> None:
         """Make the tables of the steps."""
         program, world = self.view.program, self.world
-        assert isinstance(program, UnitsProgram)
+        assert isinstance(program, AffectedGroupsProgram)
         self.program = program
         steps = {step.name: step.sql for step in program.steps} | {UNITS: program.units_sql}
         own = {name: f"{self.name}{name}" for name in steps} | {CURRENT: f"{self.name}__before"}
@@ -232,7 +232,7 @@ class Units(Keeper):
 
 
 class Full(Keeper):
-    """Rule 5: the query is run again."""
+    """Recompute: the query is run again."""
 
     def prepare(self) -> None:
         """Read the inputs."""
@@ -247,10 +247,10 @@ class Full(Keeper):
 
 _KEEPERS: Mapping[type[Program], type[Keeper]] = {
     StreamingProgram: Append,
-    LinearProgram: Append,
-    AggregateProgram: Fold,
+    AppendProgram: Append,
+    FoldProgram: Fold,
     AffectedKeysProgram: Keys,
-    UnitsProgram: Units,
+    AffectedGroupsProgram: Units,
     FullProgram: Full,
 }
 

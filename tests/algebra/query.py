@@ -13,7 +13,8 @@ from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.typing.types import spark_type
 from headwater.plan.program import UNIT
 from headwater.plan.query_shape import shape_of
-from headwater.plan.rules.recompute_units import units_program
+from headwater.plan.rules import affected_groups, top
+from headwater.plan.rules.affected_groups import units_program
 from tests.algebra.world import Given, Kept, World, planned
 from tests.fuzz.cases import Case, Tick, random_ticks
 from tests.fuzz.oracle import for_duckdb
@@ -72,7 +73,7 @@ def kept(case: Case) -> Kept:
     """
     catalog, plans = planned(definition(case))
     plan = plans["v"]
-    if case.rule != "units" or plan.decision.rule.name.startswith("rule 4"):
+    if case.rule != "affected groups" or plan.decision.rule in (top.RULE, affected_groups.RULE):
         return Kept.of(plan)
     view = replace(plan.view, query=portable(plan.view.query, "spark"))
     program = units_program(view, shape_of(view, catalog), catalog, plan.lateness)

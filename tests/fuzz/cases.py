@@ -37,7 +37,7 @@ class Case:
     query: str
     ticks: Sequence[Tick]
     schema: Schema = STANDARD
-    rule: str = "units"
+    rule: str = "affected groups"
     clauses: str = ""
 
     def contents(self) -> Iterator[Tick]:
@@ -139,7 +139,7 @@ def kept() -> list[Case]:
             case["query"],
             case["ticks"],
             Schema(case["schema"]) if "schema" in case else STANDARD,
-            case.get("rule", "units"),
+            case.get("rule", "affected groups"),
             case.get("clauses", ""),
         )
         for case in found

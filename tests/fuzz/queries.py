@@ -59,7 +59,7 @@ def query(rnd: Draw, depth: int = 2) -> Query:
 
 
 def folded(rnd: Draw) -> Query:
-    """Return a random query that rule 2 keeps.
+    """Return a random query that fold keeps.
 
     Args:
         rnd: the generator, and what there is to read.
@@ -90,7 +90,7 @@ def folded(rnd: Draw) -> Query:
 
 
 def linear(rnd: Draw, most: int = 3) -> Query:
-    """Return a random query that rule 1 keeps: rows of logs, each on its own or joined.
+    """Return a random query that append keeps: rows of logs, each on its own or joined.
 
     Args:
         rnd: the generator, and what there is to read.
@@ -110,7 +110,7 @@ def linear(rnd: Draw, most: int = 3) -> Query:
 
 
 def grouped(rnd: Draw) -> Query:
-    """Return a random query that rule 3 keeps: aggregates of a log's rows that do not fold.
+    """Return a random query that affected keys keeps: aggregates of a log's rows that do not fold.
 
     Args:
         rnd: the generator, and what there is to read.

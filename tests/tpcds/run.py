@@ -27,7 +27,7 @@ from pyspark.sql import SparkSession
 
 from headwater.plan.full_program import FullProgram
 from headwater.plan.planner import plan_project
-from headwater.plan.program import UnitsProgram
+from headwater.plan.program import AffectedGroupsProgram
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import load_project
 from headwater.runtime.supervisor import Supervisor
@@ -130,7 +130,7 @@ def is_recomputed(plan: ViewPlan) -> bool:
     """Whether whatever changes has the whole query run again."""
     program = plan.program
     return isinstance(program, FullProgram) or (
-        isinstance(program, UnitsProgram) and program.one_unit
+        isinstance(program, AffectedGroupsProgram) and program.one_unit
     )
 
 

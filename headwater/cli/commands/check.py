@@ -46,7 +46,7 @@ def check(context: Context, paths: tuple[Path, ...]) -> int:
     rows = [
         (
             name,
-            f"{plan.decision.engine}: {plan.decision.rule.name}",
+            plan.decision.words,
             "final" if plan.final else plan.mode.value,
             ", ".join(plan.stream_key) or None,
             state(plan) or "none",

@@ -1,4 +1,4 @@
-"""Rule 5: whether a tick goes by its view's rule, or computes the whole view and overwrites it.
+"""Recompute: whether a tick goes by its view's rule, or computes the whole view and overwrites it.
 
 In: sizes that are known without a job: rows of the inputs, rows to read for their change, and once
 they are counted the keys or units that the change touches. Out: the choice. Either way the table

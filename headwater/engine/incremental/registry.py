@@ -6,22 +6,22 @@ from typing import Any
 
 from headwater.engine.incremental.contract import RuleWriter
 from headwater.engine.incremental.rules import (
+    affected_groups,
     affected_keys,
     append,
     fold,
-    full,
-    recompute_units,
+    recompute,
 )
 from headwater.errors import TerminalError
 from headwater.plan import program as programs
 from headwater.plan.full_program import FullProgram
 
 WRITERS: dict[type[programs.Program], RuleWriter[Any]] = {
-    programs.LinearProgram: append.WRITER,
-    programs.AggregateProgram: fold.WRITER,
+    programs.AppendProgram: append.WRITER,
+    programs.FoldProgram: fold.WRITER,
     programs.AffectedKeysProgram: affected_keys.WRITER,
-    programs.UnitsProgram: recompute_units.WRITER,
-    FullProgram: full.WRITER,
+    programs.AffectedGroupsProgram: affected_groups.WRITER,
+    FullProgram: recompute.WRITER,
 }
 
 

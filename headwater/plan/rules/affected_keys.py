@@ -1,4 +1,4 @@
-"""Rule 3: run the query again for the keys that the change touches.
+"""Affected keys: run the query again for the keys that the change touches.
 
 In: a bound aggregate whose group keys are all among its columns.
 Out: its :class:`~headwater.plan.program.AffectedKeysProgram`.
@@ -25,7 +25,7 @@ KEYS = "__keys"
 def affected_program(
     view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
 ) -> AffectedKeysProgram:
-    """Return rule 3, for a query whose keys are all among its columns."""
+    """Return how touched keys are computed anew, for a query that shows all its keys."""
     outputs = {item.unalias().sql(): item.alias_or_name for item in shape.select.selects}
     keys = group_keys(shape.select)
     names = {key.sql(): outputs[key.sql()] for key in keys}
@@ -66,4 +66,4 @@ def _applies(facts: Facts) -> str | None:
     return None
 
 
-RULE = Rule("rule 3, affected keys", Engine.INCREMENTAL, _applies, affected_program)
+RULE = Rule("affected keys", Engine.INCREMENTAL, _applies, affected_program)

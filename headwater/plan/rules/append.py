@@ -1,7 +1,7 @@
-"""Rule 1: the change of the view is the query over the change of its inputs.
+"""Append: the change of the view is the query over the change of its inputs.
 
 In: a bound query whose rows stay once they are there.
-Out: its :class:`~headwater.plan.program.LinearProgram`.
+Out: its :class:`~headwater.plan.program.AppendProgram`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from headwater.analyze.definitions import Catalog, ChangelogMode, View
-from headwater.plan.program import READS_CHANGE, READS_STATES, LinearProgram
+from headwater.plan.program import READS_CHANGE, READS_STATES, AppendProgram
 from headwater.plan.query_shape import Shape, ShapeKind
 from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.rules.exact_change import ExactChange
@@ -19,11 +19,11 @@ from headwater.plan.sql.render import print_sql
 
 def linear_program(
     view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
-) -> LinearProgram:
-    """Return rule 1: change in, change out."""
+) -> AppendProgram:
+    """Return how a change passes through: change in, change out."""
     change = ExactChange(view.query, catalog, allowed).change(view.query)
     reads = READS_STATES if shape.kind is ShapeKind.GENERAL else READS_CHANGE
-    return LinearProgram(print_sql(change, "spark"), late_queries(shape, allowed), reads)
+    return AppendProgram(print_sql(change, "spark"), late_queries(shape, allowed), reads)
 
 
 def _linear(facts: Facts) -> str | None:
@@ -40,5 +40,5 @@ def _joined(facts: Facts) -> str | None:
     return None
 
 
-LINEAR = Rule("rule 1, linear", Engine.INCREMENTAL, _linear, linear_program)
-JOINED = Rule("rule 1, joined change", Engine.INCREMENTAL, _joined, linear_program)
+LINEAR = Rule("append", Engine.INCREMENTAL, _linear, linear_program)
+JOINED = Rule("append", Engine.INCREMENTAL, _joined, linear_program)

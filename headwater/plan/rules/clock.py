@@ -7,7 +7,7 @@ Out: its :class:`~headwater.plan.full_program.FullProgram`, which gets the water
 from __future__ import annotations
 
 from headwater.plan.rules.contract import Engine, Facts, Rule
-from headwater.plan.rules.full import full_program
+from headwater.plan.rules.recompute import full_program
 
 
 def _applies(facts: Facts) -> str | None:
@@ -16,4 +16,4 @@ def _applies(facts: Facts) -> str | None:
     return "its rows show watermark(), which moves with each commit"
 
 
-RULE = Rule("clock", Engine.FULL, _applies, full_program)
+RULE = Rule("recompute", Engine.FULL, _applies, full_program)

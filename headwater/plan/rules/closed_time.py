@@ -1,4 +1,4 @@
-"""Rule 6: append what the watermark has made final since the last tick.
+"""Closed time: append what the watermark has made final since the last tick.
 
 In: a bound query whose rows are dated by an event time, or are final at once
 (:mod:`headwater.analyze.time.finality`). Out: its :class:`~headwater.plan.program.Program`.
@@ -37,7 +37,7 @@ from headwater.plan.sql.render import batch_read, print_sql, render, spark_expre
 def closed_program(
     view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
 ) -> ClosedTimeProgram:
-    """Return rule 6, for a query whose rows become final."""
+    """Return how final rows are appended, for a query whose rows become final."""
     writer = _Writer(catalog, allowed)
     parts = [part for branch in union_branches(view.query) for part in writer.parts(branch)]
     query, patterns = take_out(union_all(parts), "spark")
@@ -170,4 +170,4 @@ def _applies(facts: Facts) -> str | None:
     return None
 
 
-RULE = Rule("rule 6, closed time", Engine.INCREMENTAL, _applies, closed_program)
+RULE = Rule("closed time", Engine.INCREMENTAL, _applies, closed_program)

@@ -7,7 +7,7 @@ Out: its :class:`~headwater.plan.full_program.FullProgram`, which runs once if n
 from __future__ import annotations
 
 from headwater.plan.rules.contract import Engine, Facts, Rule
-from headwater.plan.rules.full import full_program
+from headwater.plan.rules.recompute import full_program
 
 
 def _applies(facts: Facts) -> str | None:
@@ -18,4 +18,4 @@ def _applies(facts: Facts) -> str | None:
     return "a part of it reads no table: incremental where that part is a view of its own"
 
 
-RULE = Rule("constant rows", Engine.FULL, _applies, full_program)
+RULE = Rule("recompute", Engine.FULL, _applies, full_program)

@@ -1,7 +1,7 @@
-"""Rule 2: an aggregate or DISTINCT → how its table takes in what its inputs gain and lose.
+"""Fold: an aggregate or DISTINCT → how its table takes in what its inputs gain and lose.
 
 In: a bound SELECT that groups what inner joins and UNION ALL give it.
-Out: its :class:`~headwater.plan.program.AggregateProgram`: the aggregated change, and per column
+Out: its :class:`~headwater.plan.program.FoldProgram`: the aggregated change, and per column
 how it is folded into the state. Where inputs are corrected, the rows of the change have a sign, and
 each group counts its rows, so that it goes with the last of them.
 """
@@ -20,7 +20,7 @@ from headwater.plan.program import (
     READS_CHANGE,
     READS_STATES,
     SIGN,
-    AggregateProgram,
+    FoldProgram,
     StateColumn,
 )
 from headwater.plan.query_shape import Shape, ShapeKind, aggregates
@@ -78,8 +78,8 @@ def _is_null_of(call: exp.Expr, alias: str) -> bool:
 
 def aggregate_program(
     view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
-) -> AggregateProgram:
-    """Return rule 2.
+) -> FoldProgram:
+    """Return how an aggregate takes in its change.
 
     Args:
         allowed: allowed lateness, or None if every row counts.
@@ -110,7 +110,7 @@ def aggregate_program(
         )
         query = exp.select("*").from_(query.subquery(_CHANGED)).where(exp.or_(*changed))
     rows = _identifier(names[_ROWS.sql()][0]) if counted else ""
-    return AggregateProgram(
+    return FoldProgram(
         print_sql(query, "spark"),
         tuple(keys.values()),
         tuple(columns),
@@ -309,4 +309,4 @@ def _applies(facts: Facts) -> str | None:
     return f"{reason}; removed rows are subtracted" if signed else reason
 
 
-RULE = Rule("rule 2, self-maintainable aggregate", Engine.INCREMENTAL, _applies, aggregate_program)
+RULE = Rule("fold", Engine.INCREMENTAL, _applies, aggregate_program)

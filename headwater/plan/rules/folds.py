@@ -1,14 +1,10 @@
-"""Rule 2: which aggregates can be folded into their state, and how (one line of a table each).
+"""Fold: which aggregates can be folded into their state, and how (one line of a table each).
 
 In: an aggregate call of a bound query.
 Out: its :class:`Fold`: the partial aggregates of a change, how they merge with the state, and how
 the value is read from the state. An aggregate without a line here is kept by re-running the
-affected keys or units (rules 3 and 4). Sketches are those of Apache DataSketches that Spark ships:
-HyperLogLog for ``approx_distinct``, KLL for ``approx_percentile``; both merge, so a change costs
-the change.
-
-Rows that go are subtracted, which not every aggregate can: a minimum does not know the next one,
-and a sum of floating point numbers would keep the error of everything that ever was in it.
+affected keys or groups. Sketches are those of Apache DataSketches that Spark ships: HyperLogLog for
+``approx_distinct``, KLL for ``approx_percentile``; both merge, so a change costs the change.
 """
 
 from __future__ import annotations
@@ -284,4 +280,4 @@ SIGNED_FOLDS: dict[type[exp.Expr], Folding] = {
     exp.LogicalAnd: _signed_bool("NOT ({0})", "{1} = 0"),
     exp.LogicalOr: _signed_bool("{0}", "{1} > 0"),
 }
-"""Over rows that come and go; a view with any other aggregate goes to rule 4."""
+"""Over rows that come and go; a view with any other aggregate goes by its affected groups."""

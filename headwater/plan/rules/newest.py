@@ -1,7 +1,7 @@
-"""Rule 2 for a keyed table: the newest change of each key, folded into the table.
+"""Newest: the newest change of each key, folded into a keyed table.
 
 In: the view over the log of a keyed table (:mod:`headwater.analyze.ddl.keyed_tables`).
-Out: an :class:`~headwater.plan.program.AggregateProgram` whose state is a row and its place.
+Out: an :class:`~headwater.plan.program.FoldProgram` whose state is a row and its place.
 
 The greater place wins, in whatever order changes arrive. A row remembers its place in hidden
 columns, and of each column that changes may leave out the place of the change that its value comes
@@ -30,7 +30,7 @@ from headwater.analyze.definitions import (
     View,
 )
 from headwater.analyze.typing.types import spark_type
-from headwater.plan.program import READS_STATES, AggregateProgram, StateColumn
+from headwater.plan.program import READS_STATES, FoldProgram, StateColumn
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.sql.render import print_sql, spark
@@ -41,7 +41,7 @@ _ENDS_SNAPSHOT = f"{SNAPSHOT_END_COLUMN} IS NOT NULL"
 
 def newest_program(
     view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
-) -> AggregateProgram:
+) -> FoldProgram:
     """Return how the newest rows of a log are kept.
 
     Args:
@@ -64,7 +64,7 @@ def newest_program(
             columns += [_newer(name, spark_type(f.type), _later(own)) for name, f in own.items()]
     shown = [field.name for field in view.fields]
     columns.sort(key=lambda c: shown.index(c.name) if c.name in shown else len(shown))
-    return AggregateProgram(
+    return FoldProgram(
         _change_sql(view, log),
         view.primary_key,
         tuple(columns),
@@ -163,4 +163,4 @@ def _applies(facts: Facts) -> str | None:
     return None
 
 
-RULE = Rule("rule 2, newest row of each key", Engine.INCREMENTAL, _applies, newest_program)
+RULE = Rule("newest", Engine.INCREMENTAL, _applies, newest_program)

@@ -1,4 +1,4 @@
-"""Which rows a tick of rule 6 reads for a pattern: those of the last few bounds of ``WITHIN``.
+"""Which rows a tick of *closed time* reads for a pattern: of the last few bounds of ``WITHIN``.
 
 In: a bound view. Out: for each ``MATCH_RECOGNIZE`` in it, the distances from the watermark of the
 view's newest commit at which its rows begin, and at which those begin that a match can have that

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from headwater.plan.rules import (
+    affected_groups,
     affected_keys,
     append,
     clock,
     closed_time,
     constant_rows,
+    fixed_point,
     fold,
-    full,
     newest,
-    recompute_units,
-    recursion,
+    recompute,
     streaming,
-    top_n,
+    top,
 )
 from headwater.plan.rules.contract import Rule
 
 RULES: tuple[Rule, ...] = (
-    full.RULE,
-    recursion.RULE,
+    recompute.RULE,
+    fixed_point.RULE,
     constant_rows.RULE,
     clock.RULE,
     append.LINEAR,
@@ -33,6 +33,6 @@ RULES: tuple[Rule, ...] = (
     newest.RULE,
     fold.RULE,
     affected_keys.RULE,
-    top_n.RULE,
-    recompute_units.RULE,
+    top.RULE,
+    affected_groups.RULE,
 )

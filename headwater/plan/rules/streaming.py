@@ -168,7 +168,7 @@ def _deduplicate(facts: Facts) -> str | None:
     return None
 
 
-LINEAR = Rule("linear", Engine.STREAMING, _linear, streaming_program)
-WINDOW_CLOSE = Rule("window on close", Engine.STREAMING, _window_close, streaming_program)
-INTERVAL_JOIN = Rule("interval join", Engine.STREAMING, _interval_join, streaming_program)
-DEDUPLICATE = Rule("deduplicate", Engine.STREAMING, _deduplicate, streaming_program)
+LINEAR = Rule("streaming", Engine.STREAMING, _linear, streaming_program)
+WINDOW_CLOSE = Rule("streaming", Engine.STREAMING, _window_close, streaming_program)
+INTERVAL_JOIN = Rule("streaming", Engine.STREAMING, _interval_join, streaming_program)
+DEDUPLICATE = Rule("streaming", Engine.STREAMING, _deduplicate, streaming_program)

@@ -1,4 +1,4 @@
-"""Changes of bound queries as trees, which rule 4 is made of.
+"""Changes of bound queries as trees, of which *affected groups* is made.
 
 In: bound queries and expressions. Out: new ones; what is given stays as it was.
 """

@@ -256,7 +256,7 @@ def _only_dated(
     plan: ViewPlan,
     watermark: int | None,
 ) -> exp.Query:
-    """Leave out what the commit's watermark had not made final yet, as rule 6 does.
+    """Leave out what the commit's watermark had not made final yet, as *closed time* does.
 
     Args:
         settled: when the rows of each branch are final, by the query as it was written. A dialect

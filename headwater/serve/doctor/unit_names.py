@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headwater.plan.identity import FORMAT, Order
-from headwater.plan.program import UNIT, UnitsProgram
+from headwater.plan.program import UNIT, AffectedGroupsProgram
 from headwater.plan.unit_name import UnitName
 from headwater.serve.connection import duckdb_connection, quoted
 from headwater.serve.doctor.unit_hash import (
@@ -88,7 +88,7 @@ def misnamed(plan: ViewPlan, table: StoredTable) -> int | None:
     Raises:
         HeadwaterError: the table cannot be read.
     """
-    names = plan.program.names if isinstance(plan.program, UnitsProgram) else ()
+    names = plan.program.names if isinstance(plan.program, AffectedGroupsProgram) else ()
     kinds = {column.name: column.spark_type for column in plan.columns}
     used = list(dict.fromkeys(name for each in names for name in each.columns or ()))
     lacking = any(each.columns is None for each in names)

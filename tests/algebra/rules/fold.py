@@ -1,4 +1,4 @@
-"""Rule 2: aggregates and DISTINCT whose table takes in what its inputs gain and lose."""
+"""Fold: aggregates and DISTINCT whose table takes in what its inputs gain and lose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rule 2 for keyed tables: the newest change of each key, whatever order they arrive in."""
+"""Fold for keyed tables: the newest change of each key, whatever order they arrive in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rule 5: ticks that compute the whole view, mixed with those that replace what changed."""
+"""Recompute: ticks that compute the whole view, mixed with those that replace what changed."""
 
 from __future__ import annotations
 

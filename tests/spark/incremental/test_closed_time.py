@@ -1,4 +1,4 @@
-"""Rule 6: what is final is appended once, late rows are counted, whatever dies in between."""
+"""Closed time: what is final is appended once, late rows are counted, whatever dies in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rule 2 over inputs that are joined and corrected: the table equals the SELECT at every tick."""
+"""Fold over inputs that are joined and corrected: the table equals the SELECT at every tick."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from running import Running
 
 from headwater.engine.incremental.recompute_policy import NEVER, RecomputeLimits
 from headwater.lake.iceberg import merge
-from headwater.plan.program import AggregateProgram
+from headwater.plan.program import FoldProgram
 
 COLUMNS = {"id": "BIGINT", "k": "STRING", "x": "BIGINT", "d": "DECIMAL(20, 10)"}
 TABLES = "\n".join(
@@ -97,7 +97,7 @@ def test_groups_equal_their_select_after_every_tick(spark, lake, monkeypatch, wa
     limits = RecomputeLimits(1, float("inf")) if way == "rewritten" else NEVER
     running = Running(spark, lake, TABLES + definitions, lambda _: limits)
     kinds = {name: type(running.plans[name].program) for name in FOLDED}
-    assert set(kinds.values()) == {AggregateProgram}, kinds
+    assert set(kinds.values()) == {FoldProgram}, kinds
     rnd = random.Random(7)
     for number in range(ticks):
         for table in rnd.sample(landed, rnd.randint(1, 3)):

@@ -1,5 +1,5 @@
-"""Incremental views, rules 1 to 3 and recomputation: the law at every commit, random cuts,
-restarts."""
+"""Incremental views that append, fold, re-run keys and are recomputed: the law at every commit,
+random cuts, restarts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from headwater.lake.iceberg import merge
 from headwater.plan.full_program import FullProgram
 from headwater.plan.program import (
     AffectedKeysProgram,
-    AggregateProgram,
-    LinearProgram,
+    AppendProgram,
+    FoldProgram,
     StateColumn,
 )
 from headwater.runtime.session import session_for_thread
@@ -36,12 +36,12 @@ def count(name):
 
 PROGRAMS = {
     "linear": (
-        LinearProgram("SELECT k * 2 AS k, explode(tags) AS tag FROM events__change WHERE k > 0"),
+        AppendProgram("SELECT k * 2 AS k, explode(tags) AS tag FROM events__change WHERE k > 0"),
         {"k": "INT", "tag": "STRING"},
         "SELECT k * 2 AS k, unnest(tags) AS tag FROM events WHERE k > 0",
     ),
     "linear, late rows left out": (
-        LinearProgram(
+        AppendProgram(
             f"SELECT k, ts FROM events__change WHERE {IN_TIME}",
             {"events": f"SELECT * FROM events__change WHERE NOT {IN_TIME}"},
         ),
@@ -49,7 +49,7 @@ PROGRAMS = {
         f"SELECT k, ts FROM events WHERE {IN_TIME}",
     ),
     "aggregate": (
-        AggregateProgram(
+        FoldProgram(
             "SELECT k, count(*) AS n, max(ts) AS newest FROM events__change GROUP BY k",
             ("k",),
             (
@@ -62,12 +62,12 @@ PROGRAMS = {
         "SELECT k, count(*) AS n, max(ts) AS newest FROM events GROUP BY k",
     ),
     "global aggregate": (
-        AggregateProgram("SELECT count(*) AS n FROM events__change", (), (count("n"),)),
+        FoldProgram("SELECT count(*) AS n FROM events__change", (), (count("n"),)),
         {"n": "BIGINT"},
         "SELECT count(*) AS n FROM events",
     ),
     "hidden state": (
-        AggregateProgram(
+        FoldProgram(
             "SELECT k, sum(length(name)) AS _state_sum, count(name) AS _state_n"
             " FROM events__change GROUP BY k",
             ("k",),
@@ -94,7 +94,7 @@ PROGRAMS = {
         " FROM events GROUP BY k",
     ),
     "distinct": (
-        AggregateProgram(
+        FoldProgram(
             "SELECT DISTINCT k, name FROM events__change",
             ("k", "name"),
             (key("k", "INT"), key("name", "STRING")),
@@ -154,7 +154,7 @@ def pins(*tables):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_table_equals_select_at_every_commit(spark, lake, monkeypatch, name, way):
     program, columns, oracle = PROGRAMS[name]
-    if way == "split merge" and not isinstance(program, AggregateProgram | AffectedKeysProgram):
+    if way == "split merge" and not isinstance(program, FoldProgram | AffectedKeysProgram):
         pytest.skip("has no MERGE")
     if way != "one merge":  # a Delta table is never split, however large
         monkeypatch.setattr(merge, "SPLIT_ABOVE", 0)
@@ -201,7 +201,7 @@ def test_nothing_new_is_no_commit_and_a_new_empty_snapshot_is_one(spark, lake):
 
 def test_union_of_two_inputs_reads_both_changes(spark, lake):
     one, two = landed(lake, "one"), landed(lake, "two")
-    program = LinearProgram("SELECT k FROM one__change UNION ALL SELECT k FROM two__change")
+    program = AppendProgram("SELECT k FROM one__change UNION ALL SELECT k FROM two__change")
     view = own_view(
         spark, lake, hand_made("v", program, {"k": "INT"}, relation(one), relation(two)), one, two
     )
@@ -217,13 +217,13 @@ def test_views_of_a_tick_share_the_cut_and_read_each_other(spark, lake):
     table = landed(lake)
     odd = hand_made(
         "odd",
-        LinearProgram("SELECT k, name FROM events__change WHERE k % 2 = 1"),
+        AppendProgram("SELECT k, name FROM events__change WHERE k % 2 = 1"),
         {"k": "INT", "name": "STRING"},
         relation(table),
     )
     total = hand_made(
         "total",
-        AggregateProgram(
+        FoldProgram(
             "SELECT k, count(*) AS n FROM odd__change GROUP BY k",
             ("k",),
             (key("k", "INT"), count("n")),
@@ -260,7 +260,7 @@ def test_a_failing_view_harms_no_other(spark, lake):
     program, columns, oracle = PROGRAMS["aggregate"]
     bad = hand_made(
         "bad",
-        LinearProgram("SELECT CAST(name AS INT) AS k FROM events__change"),
+        AppendProgram("SELECT CAST(name AS INT) AS k FROM events__change"),
         {"k": "INT"},
         relation(table),
     )

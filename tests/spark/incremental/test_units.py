@@ -1,4 +1,4 @@
-"""Rule 4 and joins: any query over changing tables equals what DuckDB says after every tick."""
+"""Affected groups: any query over changing tables equals what DuckDB says after every tick."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from law import Landed, check_law
 from running import Running
 
 from headwater.lake.protocol import commit as protocol
-from headwater.plan.program import LinearProgram, UnitsProgram
+from headwater.plan.program import AffectedGroupsProgram, AppendProgram
 
 COLUMNS = {"id": "BIGINT", "k": "STRING", "x": "BIGINT"}
 TABLES = "\n".join(
@@ -94,8 +94,8 @@ def test_every_view_equals_its_select_after_every_tick(spark, lake):
         assert not running.tick()
         check(running, landed)
     kinds = {name: type(plan.program) for name, plan in running.plans.items()}
-    assert kinds["inner_join"] is kinds["joined_subqueries"] is LinearProgram
-    assert sum(kind is UnitsProgram for kind in kinds.values()) == len(VIEWS) - 3
+    assert kinds["inner_join"] is kinds["joined_subqueries"] is AppendProgram
+    assert sum(kind is AffectedGroupsProgram for kind in kinds.values()) == len(VIEWS) - 3
 
 
 @pytest.mark.parametrize("format_", ["iceberg", "delta"])
@@ -146,7 +146,7 @@ def test_late_rows_stay_out_whatever_dies_between_staging_and_publishing(
         for name, select in OF_TIMED.items()
     )
     running = Running(spark, lake, TIMED + views)
-    assert all(isinstance(plan.program, UnitsProgram) for plan in running.plans.values())
+    assert all(isinstance(plan.program, AffectedGroupsProgram) for plan in running.plans.values())
 
     def land(table, first, *at):
         """Rows of some minutes after noon; late are those a minute older than the newest before."""

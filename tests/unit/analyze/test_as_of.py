@@ -127,7 +127,7 @@ def test_explain_says_what_it_does() -> None:
 
 def test_a_row_that_is_corrected_is_the_default() -> None:
     plans = plan_project(catalog(f"CREATE STREAMING VIEW v AS {select(FORMS['Flink, left'][1])}"))
-    assert plans["v"].decision.rule.name == "rule 4, affected units"
+    assert plans["v"].decision.rule.name == "affected groups"
 
 
 def test_engines_sort_both_sides_instead_of_comparing_them_in_pairs() -> None:

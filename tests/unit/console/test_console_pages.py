@@ -106,7 +106,7 @@ def test_definitions_that_change_are_read_again(lake: FakeLake, client: TestClie
     ("section", "shown"),
     [
         ("definition", '<span class="k">SELECT</span> user_id'),
-        ("plan", "self-maintainable aggregate"),
+        ("plan", "incremental (fold)"),
         ("commits", "epoch 0: 3 rows"),
         ("rows", "/relations/users/why?user_id=2"),
         ("quarantine", "Nothing is quarantined"),

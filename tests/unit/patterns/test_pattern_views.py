@@ -17,7 +17,7 @@ from sqlglot import exp, parse_one
 
 from headwater.patterns import tables
 from headwater.patterns.recent import RecentRows
-from headwater.plan.program import UNIT, LinearProgram, PatternStep, UnitsProgram
+from headwater.plan.program import UNIT, AffectedGroupsProgram, AppendProgram, PatternStep
 from headwater.plan.rules import recent_matches
 from headwater.plan.sql.at_rest import at_rest
 from headwater.serve.pattern_rows import create_matches
@@ -71,7 +71,7 @@ def _wrong(view: View, random: Random, counts: Counter[str]) -> str:
         for landed, watermark in arrivals(random):
             land(duck, landed)
             tick = view.plan.program.between(last, watermark)
-            if isinstance(tick, LinearProgram):
+            if isinstance(tick, AppendProgram):
                 for step in tick.patterns:
                     _fill(duck, step, counts)
                 duck.execute(f"INSERT INTO v {duckdb_sql(tick.sql)}")
@@ -93,9 +93,9 @@ def _wrong(view: View, random: Random, counts: Counter[str]) -> str:
 
 
 def _wrong_corrected(view: View, random: Random, counts: Counter[str]) -> str:
-    """Bring a corrected view up to what lands, as rule 4 does it."""
+    """Bring a corrected view up to what lands, as affected groups does it."""
     program = view.plan.program
-    assert isinstance(program, UnitsProgram)
+    assert isinstance(program, AffectedGroupsProgram)
     assert not program.steps
     table = "(k VARCHAR, ts TIMESTAMPTZ, v VARCHAR, x BIGINT, _watermark TIMESTAMPTZ)"
     kinds = ", ".join(f'"{c.name}" {duckdb_type(c.spark_type)}' for c in view.plan.columns)

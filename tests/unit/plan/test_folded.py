@@ -1,4 +1,4 @@
-"""Rule 2 as algebra: changes folded into their groups by DuckDB; what goes to another rule."""
+"""Fold as algebra: changes folded into their groups by DuckDB; what goes to another rule."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ KNOWN = [
 
 @pytest.mark.parametrize("text", KNOWN)
 def test_known_queries(text: str) -> None:
-    assert rule(text).startswith("rule 2")
+    assert rule(text).startswith("fold")
     assert wrong(case(text, len(text))) == ""
 
 
@@ -63,75 +63,108 @@ def test_the_test_sees_a_row_that_goes_and_is_not_subtracted(
 
 
 OTHERS = {
-    "a sum of doubles that go": ("SELECT sum(CAST(x AS DOUBLE)) AS c0 FROM u", 4),
-    "an average of doubles that go": ("SELECT avg(CAST(x AS DOUBLE)) AS c0 FROM u GROUP BY k", 4),
-    "a minimum of rows that go": ("SELECT k, min(x) AS c0 FROM u GROUP BY k", 4),
+    "a sum of doubles that go": ("SELECT sum(CAST(x AS DOUBLE)) AS c0 FROM u", "affected groups"),
+    "an average of doubles that go": (
+        "SELECT avg(CAST(x AS DOUBLE)) AS c0 FROM u GROUP BY k",
+        "affected groups",
+    ),
+    "a minimum of rows that go": ("SELECT k, min(x) AS c0 FROM u GROUP BY k", "affected groups"),
     "a maximum of a join": (
         "SELECT a.k, max(a.x) AS c0 FROM a JOIN u ON a.id = u.id GROUP BY a.k",
-        4,
+        "affected groups",
     ),
-    "different values of rows that go": ("SELECT count(DISTINCT x) AS c0 FROM u", 4),
-    "different values": ("SELECT k, count(DISTINCT x) AS c0 FROM a GROUP BY k", 3),
-    "HAVING": ("SELECT k, count(*) AS c0 FROM u GROUP BY k HAVING count(*) > 1", 4),
+    "different values of rows that go": (
+        "SELECT count(DISTINCT x) AS c0 FROM u",
+        "affected groups",
+    ),
+    "different values": ("SELECT k, count(DISTINCT x) AS c0 FROM a GROUP BY k", "affected keys"),
+    "HAVING": ("SELECT k, count(*) AS c0 FROM u GROUP BY k HAVING count(*) > 1", "affected groups"),
     "a subquery in WHERE": (
         "SELECT count(*) AS c0 FROM a WHERE x > (SELECT count(*) FROM b)",
-        4,
+        "affected groups",
     ),
-    "a subquery in the SELECT list": ("SELECT count(*) + (SELECT max(x) FROM b) AS c0 FROM a", 4),
-    "IN": ("SELECT k, count(*) AS c0 FROM a WHERE x IN (SELECT x FROM b) GROUP BY k", 4),
-    "OVER": ("SELECT k, rank() OVER (ORDER BY count(*)) AS c0 FROM a GROUP BY k", 4),
-    "LIMIT": ("SELECT k, count(*) AS c0 FROM a GROUP BY k ORDER BY c0, k LIMIT 3", 4),
-    "DISTINCT over groups": ("SELECT DISTINCT count(*) AS c0 FROM a GROUP BY k", 4),
-    "DISTINCT over groups that it names": ("SELECT DISTINCT k, max(x) AS c0 FROM a GROUP BY k", 4),
-    "DISTINCT over groups of rule 3": (
+    "a subquery in the SELECT list": (
+        "SELECT count(*) + (SELECT max(x) FROM b) AS c0 FROM a",
+        "affected groups",
+    ),
+    "IN": (
+        "SELECT k, count(*) AS c0 FROM a WHERE x IN (SELECT x FROM b) GROUP BY k",
+        "affected groups",
+    ),
+    "OVER": (
+        "SELECT k, rank() OVER (ORDER BY count(*)) AS c0 FROM a GROUP BY k",
+        "affected groups",
+    ),
+    "LIMIT": (
+        "SELECT k, count(*) AS c0 FROM a GROUP BY k ORDER BY c0, k LIMIT 3",
+        "affected groups",
+    ),
+    "DISTINCT over groups": ("SELECT DISTINCT count(*) AS c0 FROM a GROUP BY k", "affected groups"),
+    "DISTINCT over groups that it names": (
+        "SELECT DISTINCT k, max(x) AS c0 FROM a GROUP BY k",
+        "affected groups",
+    ),
+    "DISTINCT over groups of affected keys": (
         "SELECT DISTINCT k, stddev(x) AS c0 FROM a GROUP BY k",
-        4,
+        "affected groups",
     ),
-    "GROUPING SETS": ("SELECT k, x, count(*) AS c0 FROM a GROUP BY GROUPING SETS ((k), (x))", 4),
-    "a group in FROM": ("SELECT max(n) AS c0 FROM (SELECT count(*) AS n FROM a GROUP BY k) q", 4),
-    "DISTINCT in FROM": ("SELECT count(*) AS c0 FROM (SELECT DISTINCT k FROM a) q", 4),
-    "UNION in FROM": ("SELECT count(*) AS c0 FROM (SELECT k FROM a UNION SELECT k FROM b) q", 4),
+    "GROUPING SETS": (
+        "SELECT k, x, count(*) AS c0 FROM a GROUP BY GROUPING SETS ((k), (x))",
+        "affected groups",
+    ),
+    "a group in FROM": (
+        "SELECT max(n) AS c0 FROM (SELECT count(*) AS n FROM a GROUP BY k) q",
+        "affected groups",
+    ),
+    "DISTINCT in FROM": (
+        "SELECT count(*) AS c0 FROM (SELECT DISTINCT k FROM a) q",
+        "affected groups",
+    ),
+    "UNION in FROM": (
+        "SELECT count(*) AS c0 FROM (SELECT k FROM a UNION SELECT k FROM b) q",
+        "affected groups",
+    ),
     "LIMIT in FROM": (
         "SELECT count(*) AS c0 FROM (SELECT id FROM a ORDER BY id LIMIT 3) q",
-        4,
+        "affected groups",
     ),
     "an outer join in FROM": (
         "SELECT count(*) AS c0 FROM (SELECT a.id FROM a LEFT JOIN b ON a.id = b.id) q",
-        4,
+        "affected groups",
     ),
     "unmatched rows counted": (
         "SELECT a.k, count(*) AS c0 FROM a LEFT JOIN b ON a.id = b.id GROUP BY a.k",
-        4,
+        "affected groups",
     ),
     "unmatched rows with a value": (
         "SELECT a.k, sum(coalesce(b.x, 1)) AS c0 FROM a LEFT JOIN b ON a.id = b.id GROUP BY a.k",
-        4,
+        "affected groups",
     ),
     "unmatched rows of their own group": (
         "SELECT b.k, count(b.id) AS c0 FROM a LEFT JOIN b ON a.id = b.id GROUP BY b.k",
-        4,
+        "affected groups",
     ),
     "unmatched rows looked for": (
         "SELECT a.k, count(b.x) AS c0 FROM a LEFT JOIN b ON a.id = b.id WHERE b.id IS NULL"
         " GROUP BY a.k",
-        4,
+        "affected groups",
     ),
     "a LEFT JOIN before another": (
         "SELECT a.k, count(b.id) AS c0 FROM a LEFT JOIN b ON a.id = b.id"
         " LEFT JOIN c ON a.id = c.id GROUP BY a.k",
-        4,
+        "affected groups",
     ),
     "a LEFT JOIN of rows that go": (
         "SELECT a.k, count(u.x) AS c0 FROM a LEFT JOIN u ON a.id = u.id GROUP BY a.k",
-        4,
+        "affected groups",
     ),
     "a RIGHT JOIN": (
         "SELECT b.k, count(a.id) AS c0 FROM a RIGHT JOIN b ON a.id = b.id GROUP BY b.k",
-        4,
+        "affected groups",
     ),
 }
 
 
-@pytest.mark.parametrize(("query", "number"), OTHERS.values(), ids=OTHERS.keys())
-def test_what_does_not_fold_goes_to_another_rule(query: str, number: int) -> None:
-    assert rule(query).startswith(f"rule {number}")
+@pytest.mark.parametrize(("query", "other"), OTHERS.values(), ids=OTHERS.keys())
+def test_what_does_not_fold_goes_to_another_rule(query: str, other: str) -> None:
+    assert rule(query) == other

@@ -16,7 +16,7 @@ from headwater.patterns.grammar import read
 from headwater.patterns.program import PatternProgram
 from headwater.patterns.tree import written
 from headwater.plan.explain import facts, program_sql, tree
-from headwater.plan.program import UnitsProgram
+from headwater.plan.program import AffectedGroupsProgram
 from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from headwater.serve.trino.verify import compare_in_trino
@@ -65,7 +65,7 @@ def test_corrected_matches_are_searched_where_rows_came(where: str) -> None:
         " ORDER BY ts MEASURES count(*) AS n PATTERN (a b+) DEFINE b AS x < a.x);"
     )
     program = plans["v"].program
-    assert isinstance(program, UnitsProgram)
+    assert isinstance(program, AffectedGroupsProgram)
     touched, everything = program.patterns
     assert program.whole_patterns == (everything,)
     assert "t__change" in touched.sql
@@ -83,7 +83,7 @@ def test_corrected_matches_of_groups_are_found_among_all_rows() -> None:
         " k ORDER BY at MEASURES count(*) AS n PATTERN (a b+) DEFINE b AS x < a.x);"
     )
     program = plans["v"].program
-    assert isinstance(program, UnitsProgram)
+    assert isinstance(program, AffectedGroupsProgram)
     # which groups changed is known once the tables of matches are there
     assert program.steps
     assert not any("__change" in step.sql for step in program.patterns)

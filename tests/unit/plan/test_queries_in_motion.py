@@ -20,7 +20,7 @@ _SEEDS = some(range(2), 2)
 
 def _case(query: str, seed: int) -> Case:
     ticks = random_ticks(Draw(f"motion-{seed}", STANDARD), _TICKS)
-    return Case(query, ticks, STANDARD, "units", "WITH (engine = 'incremental')")
+    return Case(query, ticks, STANDARD, "affected groups", "WITH (engine = 'incremental')")
 
 
 @pytest.mark.parametrize(("query", "outcome"), outcomes(QUERIES.read_text(encoding="utf-8")))

@@ -1,10 +1,10 @@
-"""Rule 4 for the first rows of groups: which queries it takes, and that its SQL is right."""
+"""Top: which queries it takes, and that its SQL is right."""
 
 from __future__ import annotations
 
 import pytest
 
-from headwater.plan.program import UnitsProgram
+from headwater.plan.program import AffectedGroupsProgram
 from tests.algebra.query import wrong
 from tests.fuzz.cases import Case, random_ticks
 from tests.fuzz.schemas import STANDARD, Draw
@@ -58,13 +58,13 @@ def rule(text: str) -> str:
 
 @pytest.mark.parametrize("text", FIRST)
 def test_the_first_rows_are_right_after_every_tick(text: str) -> None:
-    assert rule(text) == "rule 4, first rows"
+    assert rule(text) == "top"
     assert wrong(Case(text, random_ticks(Draw(f"first-{len(text)}"), 10))) == ""
 
 
 @pytest.mark.parametrize("text", OTHERS)
 def test_what_held_rows_do_not_tell_is_kept_by_all_units(text: str) -> None:
-    assert rule(text) == "rule 4, affected units"
+    assert rule(text) == "affected groups"
 
 
 def test_order_and_groups_that_are_not_shown_are_kept_in_hidden_columns() -> None:
@@ -78,6 +78,6 @@ def test_a_guard_leaves_the_columns_of_the_table_as_they_are() -> None:
     text = "SELECT 10 / x AS c0 FROM a ORDER BY 10 / (x - 1), c0 LIMIT 3"
     _, plans = planned(f"{STANDARD.definitions}CREATE STREAMING VIEW v AS {text};")
     plain, guarded = plans["v"].program, plans["v"].guarded_program
-    assert isinstance(plain, UnitsProgram) and isinstance(guarded, UnitsProgram)
+    assert isinstance(plain, AffectedGroupsProgram) and isinstance(guarded, AffectedGroupsProgram)
     assert plain.hidden == guarded.hidden and plain.state
     assert plain.all_sql != guarded.all_sql

@@ -1,4 +1,4 @@
-"""Rule 4 as algebra: queries that were wrong once; how one that fails is made small."""
+"""Affected groups as algebra: queries that were wrong once; how one that fails is made small."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_a_case_that_the_fuzz_kept_stays_right(case: Case) -> None:
 
 def test_the_test_sees_a_unit_that_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "headwater.plan.rules.recompute_units.patterns",
+        "headwater.plan.rules.affected_groups.patterns",
         lambda sides, unused=(): tuple(
             [p for p in found if all(part.null_after is None for part in p)]
             for found in patterns(sides, unused)

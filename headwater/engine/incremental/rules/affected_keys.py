@@ -1,4 +1,4 @@
-"""Rule 3: run the query again for the keys that the change touches, and replace those keys.
+"""Affected keys: run the query again for the keys that the change touches, and replace those keys.
 
 A key that has no row any more is deleted. The query returns at most one row per key. When most keys
 are touched, the whole view is written instead.

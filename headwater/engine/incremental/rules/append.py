@@ -1,4 +1,4 @@
-"""Rule 1: rows of the change are appended as they come."""
+"""Append: the rows of the change are added as they come."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 from headwater.engine.incremental.contract import RuleWriter, Tick
 from headwater.engine.view_commit import Change
-from headwater.plan.program import LinearProgram
+from headwater.plan.program import AppendProgram
 
 
 @contextmanager
-def _change(tick: Tick, program: LinearProgram) -> Iterator[Change]:
+def _change(tick: Tick, program: AppendProgram) -> Iterator[Change]:
     yield Change(lambda target: target.append(tick.session.sql(program.sql)))
 
 
-WRITER: RuleWriter[LinearProgram] = RuleWriter(lambda program: program.sql, _change)
+WRITER: RuleWriter[AppendProgram] = RuleWriter(lambda program: program.sql, _change)

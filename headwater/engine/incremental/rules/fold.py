@@ -1,4 +1,4 @@
-"""Rule 2: fold the aggregated change into the state, which lives in the view's own table."""
+"""Fold: the aggregated change goes into the state, which lives in the view's own table."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from headwater.engine.incremental.contract import RuleWriter, Tick
 from headwater.engine.view_commit import Change
 from headwater.lake.iceberg.merge import Upsert, upsert
-from headwater.plan.program import AggregateProgram
+from headwater.plan.program import FoldProgram
 
 SOURCE = "__aggregated"
 
 
 @contextmanager
-def _change(tick: Tick, program: AggregateProgram) -> Iterator[Change]:
+def _change(tick: Tick, program: FoldProgram) -> Iterator[Change]:
     """Aggregate the change once, and give what merges it."""
     change = _upsert(program)
     rows = tick.session.sql(program.change_sql).persist()
@@ -25,12 +25,12 @@ def _change(tick: Tick, program: AggregateProgram) -> Iterator[Change]:
         rows.unpersist()
 
 
-def _whole_sql(program: AggregateProgram) -> str:
+def _whole_sql(program: FoldProgram) -> str:
     """All rows of the table, if the change is all rows of the inputs."""
     return _upsert(program).insert_sql(f"({program.change_sql})")
 
 
-def _upsert(program: AggregateProgram) -> Upsert:
+def _upsert(program: FoldProgram) -> Upsert:
     return Upsert(
         SOURCE,
         program.keys,
@@ -45,4 +45,4 @@ def _upsert(program: AggregateProgram) -> Upsert:
     )
 
 
-WRITER: RuleWriter[AggregateProgram] = RuleWriter(_whole_sql, _change)
+WRITER: RuleWriter[FoldProgram] = RuleWriter(_whole_sql, _change)

@@ -1,4 +1,4 @@
-"""Rule 3: aggregates that do not fold, run again for the keys touched."""
+"""Affected keys: aggregates that do not fold, run again for the keys touched."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _keys_of_before(patch: pytest.MonkeyPatch) -> None:
 
 
 RULE = Rule(
-    "keys",
+    "affected keys",
     (affected_keys.RULE,),
     trials("keys", queries.grouped),
     _keys_of_before,

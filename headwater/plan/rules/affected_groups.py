@@ -1,6 +1,6 @@
-"""Rule 4: any query, cut into units of rows that are computed and replaced together.
+"""Affected groups: any query, cut into units of rows that are computed and replaced together.
 
-In: a bound query. Out: its :class:`~headwater.plan.program.UnitsProgram`.
+In: a bound query. Out: its :class:`~headwater.plan.program.AffectedGroupsProgram`.
 
 The unit of a row is a function of what the query groups, compares or preserves: its group keys, all
 its columns where it is distinct, the columns of the first relation that no join can leave NULL. A
@@ -25,7 +25,7 @@ from headwater.analyze.patterns.rows import rows_read
 from headwater.analyze.query_parts import is_aggregate, is_union_all, relations, union_branches
 from headwater.analyze.time.versions import AS_OF
 from headwater.dialect.syntax import PatternRows
-from headwater.plan.program import UNIT, UNITS, Step, UnitsProgram
+from headwater.plan.program import UNIT, UNITS, AffectedGroupsProgram, Step
 from headwater.plan.query_shape import RelationShape, Shape, relations_of
 from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.rules.exact_change import ExactChange, is_bag
@@ -48,8 +48,8 @@ from headwater.plan.unit_name import UnitName
 
 def units_program(
     view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
-) -> UnitsProgram:
-    """Return rule 4, for any query over tables and views.
+) -> AffectedGroupsProgram:
+    """Return how touched groups are computed anew, for any query over tables and views.
 
     Args:
         allowed: allowed lateness, or None if every row counts.
@@ -62,7 +62,7 @@ def units_program(
     if not builder.steps:  # which are not there yet when the tables of matches are filled
         _search_touched(rows, query, units)
     named_rows, patterns = take_out(rows, "spark")
-    return UnitsProgram(
+    return AffectedGroupsProgram(
         tuple(builder.steps),
         print_sql(units, "spark"),
         print_sql(named_rows, "spark"),
@@ -378,4 +378,4 @@ def _applies(facts: Facts) -> str | None:
     return None
 
 
-RULE = Rule("rule 4, affected units", Engine.INCREMENTAL, _applies, units_program)
+RULE = Rule("affected groups", Engine.INCREMENTAL, _applies, units_program)

@@ -1,4 +1,4 @@
-"""Rule 6: what the watermark has made final is appended, once, and stays as it is.
+"""Closed time: what the watermark has made final is appended, once, and stays as it is.
 
 Three things hold at every commit. The view's rows are DuckDB's answer. They are the SELECT at rest
 as the product writes it. What is appended was not there before.
@@ -13,7 +13,7 @@ from random import Random
 import duckdb
 import pytest
 
-from headwater.plan.program import ClosedTimeProgram, LinearProgram
+from headwater.plan.program import AppendProgram, ClosedTimeProgram
 from headwater.plan.rules import closed_time
 from headwater.plan.sql.at_rest import at_rest
 from tests.algebra.rule import Rule
@@ -48,7 +48,7 @@ class _Trial:
             try:
                 for number, watermark in enumerate(landed(view.rnd, duck, view.used, self.ticks)):
                     tick = program.between(last, watermark)
-                    if isinstance(tick, LinearProgram):
+                    if isinstance(tick, AppendProgram):
                         duck.execute(f"INSERT INTO v {duckdb_sql(tick.sql)}")
                     last = watermark
                     w = "NULL" if watermark is None else f"make_timestamptz({watermark})"
@@ -79,4 +79,4 @@ def _reaches_no_further(patch: pytest.MonkeyPatch) -> None:
     )
 
 
-RULE = Rule("closed", (closed_time.RULE,), _Trial, _reaches_no_further, cases=20)
+RULE = Rule("closed time", (closed_time.RULE,), _Trial, _reaches_no_further, cases=20)

@@ -1,4 +1,4 @@
-"""Rule 1: filters, projections, UNNEST, UNION ALL and inner joins of what only gains rows."""
+"""Append: filters, projections, UNNEST, UNION ALL and inner joins of what only gains rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _both_as_they_are(patch: pytest.MonkeyPatch) -> None:
 
 
 RULE = Rule(
-    "linear",
+    "append",
     (append.LINEAR, append.JOINED),
     _trial,
     _both_as_they_are,

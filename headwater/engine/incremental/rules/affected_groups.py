@@ -1,4 +1,4 @@
-"""Rule 4: replace the units of rows that the change touches by what the query says of them now.
+"""Affected groups: the units of rows that the change touches become what the query says now.
 
 When most units are touched, the whole view is written instead.
 """
@@ -17,14 +17,14 @@ from headwater.engine.inputs import register_cached
 from headwater.engine.view_commit import Change
 from headwater.lake.java import planned_once
 from headwater.lake.protocol.table import Target
-from headwater.plan.program import CURRENT, UNIT, UNITS, UnitsProgram
+from headwater.plan.program import CURRENT, UNIT, UNITS, AffectedGroupsProgram
 from headwater.plan.view_plan import ViewPlan
 
 _SOURCE, _OLD, _IS_NEW = "__replaced", "__old", "__is_new"
 
 
 @contextmanager
-def _change(tick: Tick, program: UnitsProgram) -> Iterator[Change]:
+def _change(tick: Tick, program: AffectedGroupsProgram) -> Iterator[Change]:
     """Find the units that the change touches, and give what replaces their rows."""
     session, before = tick.session, tick.before
     if program.reads_current:
@@ -48,7 +48,7 @@ def _change(tick: Tick, program: UnitsProgram) -> Iterator[Change]:
             yield Change(lambda target: _replace(session, program, target), counts)
 
 
-def _replace(session: SparkSession, program: UnitsProgram, target: Target) -> None:
+def _replace(session: SparkSession, program: AffectedGroupsProgram, target: Target) -> None:
     session.sql(
         f"MERGE INTO {target.identifier} t USING {UNITS} s ON t.{UNIT} = s.unit"
         " WHEN MATCHED THEN DELETE"
@@ -56,7 +56,7 @@ def _replace(session: SparkSession, program: UnitsProgram, target: Target) -> No
     target.append(session.sql(program.rows_sql))
 
 
-def _both_sql(plan: ViewPlan, program: UnitsProgram) -> str:
+def _both_sql(plan: ViewPlan, program: AffectedGroupsProgram) -> str:
     """The units to remove and the rows to add, as the source of one MERGE."""
     nothing = ", ".join(f"CAST(NULL AS {c.spark_type}) AS `{c.name}`" for c in plan.columns)
     return (
@@ -75,4 +75,4 @@ def _merge(session: SparkSession, plan: ViewPlan, target: Target) -> None:
     )
 
 
-WRITER: RuleWriter[UnitsProgram] = RuleWriter(lambda program: program.all_sql, _change)
+WRITER: RuleWriter[AffectedGroupsProgram] = RuleWriter(lambda program: program.all_sql, _change)

@@ -1,10 +1,10 @@
-"""Rule 4: any query, run again for the units of rows that the change touches."""
+"""Affected groups: any query, run again for the units of rows that the change touches."""
 
 from __future__ import annotations
 
 import pytest
 
-from headwater.plan.rules import recompute_units
+from headwater.plan.rules import affected_groups
 from headwater.plan.rules.join_patterns import patterns
 from tests.algebra.query import trials
 from tests.algebra.rule import Rule
@@ -16,7 +16,7 @@ from tests.fuzz.schemas import Draw
 def _found_nothing(patch: pytest.MonkeyPatch) -> None:
     """The rows that an outer join finds nothing for any more are not touched."""
     patch.setattr(
-        "headwater.plan.rules.recompute_units.patterns",
+        "headwater.plan.rules.affected_groups.patterns",
         lambda sides, unused=(): tuple(
             [p for p in found if all(part.null_after is None for part in p)] or found
             for found in patterns(sides, unused)
@@ -30,8 +30,8 @@ def _query(rnd: Draw) -> queries.Query:
 
 
 RULE = Rule(
-    "units",
-    (recompute_units.RULE,),
+    "affected groups",
+    (affected_groups.RULE,),
     trials("units", _query),
     _found_nothing,
     cases=14,

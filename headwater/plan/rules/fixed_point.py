@@ -7,7 +7,7 @@ Out: its :class:`~headwater.plan.full_program.FullProgram`, with the queries of 
 from __future__ import annotations
 
 from headwater.plan.rules.contract import Engine, Facts, Rule
-from headwater.plan.rules.full import full_program
+from headwater.plan.rules.recompute import full_program
 
 
 def _applies(facts: Facts) -> str | None:

@@ -1,7 +1,7 @@
-"""Rule 4 for the first rows of groups, where rows only come: among those held and those that came.
+"""Top: the first rows of groups, where rows only come, are among those held and those that came.
 
 In: a bound query that orders rows and takes the first, over a FROM that only gains rows. Out: its
-:class:`~headwater.plan.program.UnitsProgram`.
+:class:`~headwater.plan.program.AffectedGroupsProgram`.
 
 A row that is not among the first of its group never gets there later, so the table holds all that
 is needed: a change is ranked together with the rows held of its groups, and only groups in which a
@@ -22,7 +22,7 @@ from headwater.analyze.definitions import Catalog, View
 from headwater.analyze.query_parts import is_aggregate, is_distinct, relations, window_calls
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import BIGINT, is_unknown, spark_type
-from headwater.plan.program import CURRENT, UNIT, UNITS, Step, UnitsProgram
+from headwater.plan.program import CURRENT, UNIT, UNITS, AffectedGroupsProgram, Step
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.rules.exact_change import ExactChange, is_bag
@@ -73,7 +73,7 @@ def top_of(query: exp.Query) -> TopRows | None:
 
 def top_program(
     view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
-) -> UnitsProgram:
+) -> AffectedGroupsProgram:
     """Return the program of a query that :func:`top_of` knows.
 
     Args:
@@ -86,7 +86,7 @@ def top_program(
     rows = _rows(top, [*(exp.alias_(node.copy(), name) for name, node in columns.items()), unit])
     everything = render(rows, catalog, lambda each: batch_read(each, each.name, allowed))
     first = _First(top, columns)
-    return UnitsProgram(
+    return AffectedGroupsProgram(
         steps=(
             Step(_GAINED, print_sql(ExactChange(rows, catalog, allowed).change(rows), "spark")),
             Step(_RANKED, _pretty(first.ranked(first.candidates()))),
@@ -278,4 +278,4 @@ def _applies(facts: Facts) -> str | None:
     return None
 
 
-RULE = Rule("rule 4, first rows", Engine.INCREMENTAL, _applies, top_program)
+RULE = Rule("top", Engine.INCREMENTAL, _applies, top_program)
