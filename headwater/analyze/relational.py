@@ -315,7 +315,7 @@ class _Select:
             output = isinstance(by, exp.Column) and not by.table
             if output and by.name not in self.select.named_selects:
                 # an output that was renamed: its old name is a column of the only FROM item
-                place = next(each for each in self.places if each[1] == by.name)
+                place = next((each for each in self.places if each[1] == by.name), ("", ""))
                 by, output = exp.column(by.name, place[0]), False
             if not output:
                 made.set("this", self.scalar(by))

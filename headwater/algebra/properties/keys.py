@@ -156,13 +156,17 @@ def _keys(node: Node, below: Sequence[Keys], relation: KeyOf) -> Keys:
             unique = [each for each in own.keys if {*each} <= {*keys}]
             return Keys((keys, *unique), tuple(_within(own.follows, keys)))
         case SetOperation(left, _, _, every, given):
-            to = {old.name: new.name for old, new in zip(left.columns, given, strict=True)}
-            kept = _renamed(below[0], {old: [new] for old, new in to.items()})
+            to = {
+                old.name: [new.name]
+                for old, new in zip(left.columns, given, strict=True)
+                if old.type == new.type  # of another type, different values can become equal
+            }
+            kept = _renamed(below[0], to)
             return kept if every else Keys((*kept.keys, _names(given)), kept.follows)
         case Window(_, partition, calls=calls):
             return Keys((*below[0].keys, *_numbered(partition, calls)), below[0].follows)
-        case Top(_, _, limit):
-            one = isinstance(limit, exp.Literal) and limit.this == "1"
+        case Top(_, _, limit, _, ties):
+            one = isinstance(limit, exp.Literal) and limit.this == "1" and not ties
             return Keys(((),), below[0].follows) if one else below[0]
         case Fixpoint(_, _, _, distinct, given):
             return Keys((_names(given),) if distinct else ())
@@ -294,12 +298,12 @@ def _kept(node: Join, left: Keys, right: Keys) -> Iterator[Follows]:
 
 def _pairs(node: Join, of: int) -> Iterator[Follows]:
     """What follows for the other side of a pair of rows from one side: 0 the left, 1 the right."""
-    inputs = (node.left, node.right)
+    columns = node.left.by_name | node.right.by_name
     for each in node.equal:
         one, other = (each.left, each.right)[:: -1 if of else 1]
         read = [column.name for column in one.find_all(exp.Column)]
         if isinstance(other, exp.Column) and all(
-            _is_exact(inputs[of].by_name[name]) for name in read
+            _is_exact(columns[name]) for name in (other.name, *read)
         ):
             yield frozenset(read), frozenset({other.name})
 

@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from sqlglot import exp
 
+from headwater.algebra.nodes import Malformed
 from headwater.algebra.passes import passed
 from headwater.algebra.properties.keys import key_of
 from headwater.analyze.bind.ctes import inline_ctes
@@ -144,7 +145,7 @@ def _in_algebra(checked: Checked) -> View | None:
     view, views = checked.view, checked.catalog.views
     try:
         tree = passed(algebra_of(view.query, checked.catalog))
-    except Unread as error:
+    except (Unread, Malformed) as error:
         checked.report.not_yet(str(error), None, "write this part as a view of its own")
         return None
     key = key_of(tree, lambda name: views[name].key if name in views else None)

@@ -51,6 +51,11 @@ CASES: list[tuple[str, str]] = [
     ("SELECT log.id, b.x FROM log JOIN b ON log.x = b.id", "none"),
     ("SELECT a.id, ab.v FROM a LEFT JOIN ab ON a.id = ab.id AND a.x = ab.x", "id"),
     ("SELECT a.id, ab.x, ab.v FROM a LEFT JOIN ab ON a.id = ab.id", "id x"),
+    (
+        "SELECT x, v, count(*) AS n FROM (SELECT a.x, log.v FROM a JOIN log"
+        " ON CAST(a.x AS DOUBLE) = log.v) GROUP BY x, v",
+        "x v",
+    ),
     ("SELECT b.id, a.x FROM a LEFT JOIN b ON a.id = b.id", "none"),
     ("SELECT a.id AS one, b.id AS two FROM a FULL JOIN b ON a.id = b.id", "one two"),
     ("SELECT id, x FROM a WHERE x IN (SELECT x FROM log)", "id"),
