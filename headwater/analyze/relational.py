@@ -715,8 +715,7 @@ class _Select:
             raise Unread("a subquery with OVER that reads columns of the query around")
         item = _apart(_Item(inner.node, inner.places), self.node.named)
         new = {old: item.places[place] for place, old in inner.places.items()}
-        both = _Both(self, item)
-        terms = [both.scalar(each) for each in inner.correlated]
+        terms = [_over(each, item, self) for each in inner.correlated]
         return item.node, _renamed(value, new) if value is not None else None, terms
 
     def _inner(self, query: exp.Query) -> _Select | None:
@@ -792,25 +791,6 @@ class _Select:
         )
 
 
-@dataclass(slots=True)
-class _Both:
-    """Expressions over the rows of a query and those of a subquery of it."""
-
-    around: _Select
-    item: _Item
-
-    def scalar(self, node: exp.Expr) -> exp.Expr:
-        """Return an expression over the columns of both."""
-        if isinstance(node, exp.Column):
-            place = (node.table, node.name)
-            if place in self.item.places:
-                return _as_known(node, self.item.places[place])
-            return self.around.scalar(node)
-        if isinstance(node, exp.Query):
-            raise Unread("a subquery in a term that reads the query around")
-        return mapped(node, self.scalar)
-
-
 def _used(select: exp.Select) -> dict[str, dict[str, Column]]:
     """By alias, the columns that a SELECT and its subqueries name."""
     found: dict[str, dict[str, Column]] = {}
@@ -883,11 +863,16 @@ def _is_over(node: exp.Expr, alias: str) -> bool:
     return {each.table for each in node.find_all(exp.Column)} == {alias}
 
 
-def _over(node: exp.Expr, item: _Item) -> exp.Expr:
-    """An expression over the columns of a FROM item."""
+def _over(node: exp.Expr, item: _Item, around: _Select | None = None) -> exp.Expr:
+    """An expression over the columns of a FROM item, and of the query around it if there is one."""
     if isinstance(node, exp.Column):
-        return _as_known(node, item.places[node.table, node.name])
-    return mapped(node, lambda each: _over(each, item))
+        place = (node.table, node.name)
+        if around is not None and place not in item.places:
+            return around.scalar(node)
+        return _as_known(node, item.places[place])
+    if isinstance(node, exp.Query):
+        raise Unread("a subquery in a term that reads the query around")
+    return mapped(node, lambda each: _over(each, item, around))
 
 
 def _renamed(node: exp.Expr, new: Mapping[str, str]) -> exp.Expr:

@@ -139,7 +139,6 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     streams = decision.engine is Engine.STREAMING
     if streams:
         ordered = view  # Spark's state has the order in which the query was first written
-    key = view.key or ()
     allowed = None if late.accept else late.allowed
     write = partial(_program, decision.rule, ordered, catalog, emit, allowed)
     folds = decision.rule is fold.RULE
@@ -151,7 +150,6 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         decision=decision,
         inputs=inputs,
         mode=mode,
-        stream_key=key,
         emit=emit,
         late=late,
         build=lambda order: write(

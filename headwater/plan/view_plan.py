@@ -72,7 +72,6 @@ class ViewPlan:
         decision: engine, rule and reason.
         inputs: what it reads, in order of first use.
         mode: what the view emits to those who read it.
-        stream_key: the columns that identify a row; empty for append-only views without a key.
         emit: when rows appear, as decided.
         late: what happens to late rows, as decided.
         build: writes the program when it is first asked for; ``check`` only decides, and stays
@@ -93,7 +92,6 @@ class ViewPlan:
     decision: Decision
     inputs: tuple[Input, ...]
     mode: ChangelogMode
-    stream_key: tuple[str, ...]
     emit: Emit
     late: LateRows
     build: Callable[[Order], Program]
@@ -105,6 +103,11 @@ class ViewPlan:
     find_guard: Callable[[], Guard | None] = lambda: None
     build_guarded: Callable[[Guard], Program] | None = None
     build_whole: Callable[[Guard], FullProgram] | None = None
+
+    @property
+    def stream_key(self) -> tuple[str, ...]:
+        """The columns that identify a row; empty for a view of one row, or without a key."""
+        return self.view.key or ()
 
     @cached_property
     def program(self) -> Program:

@@ -57,7 +57,6 @@ def hand_made(
         inputs=tuple(Input(r.name, InputKind.TABLE) for r in relations)
         + tuple(Input(view, InputKind.VIEW) for view in views),
         mode=ChangelogMode.APPEND,
-        stream_key=(),
         emit=Emit.ON_WINDOW_CLOSE,
         late=LateRows(accept, allowed, into),
         build=lambda _: program,

@@ -178,6 +178,14 @@ def window_kind(select: exp.Select, alias: str) -> str | None:
     return str(found.args["kind"]) if isinstance(found, WindowTable) else None
 
 
+def other_bound(key: exp.Expr) -> exp.Column | None:
+    """Return the other bound of the window of which a column is one, by its name."""
+    others = {WINDOW_START: WINDOW_END, WINDOW_END: WINDOW_START}
+    if not isinstance(key, exp.Column) or key.name not in others:
+        return None
+    return exp.column(others[key.name], key.table)
+
+
 def _hides_keys(select: exp.Select) -> bool:
     """Whether a group key that identifies rows is not selected."""
     group = select.args.get("group")
@@ -192,14 +200,7 @@ def _follows_from_shown(
     key: exp.Expr, keys: Sequence[exp.Expr], shown: Sequence[exp.Expr], select: exp.Select
 ) -> bool:
     """Whether a hidden key is a bound of a window whose other bound is a key, too, and shown."""
-    others = {WINDOW_START: WINDOW_END, WINDOW_END: WINDOW_START}
-    if not isinstance(key, exp.Column) or key.name not in others:
+    other = other_bound(key)
+    if other is None or window_kind(select, other.table) not in ("tumble", "hop"):
         return False
-    if window_kind(select, key.table) not in ("tumble", "hop"):
-        return False
-    other = others[key.name]
-    return any(
-        isinstance(each, exp.Column) and (each.table, each.name) == (key.table, other)
-        for each in keys
-        if each in shown
-    )
+    return other.sql() in {each.sql() for each in keys if each in shown}

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.query_parts import is_aggregate, is_distinct, optional, relations
+from headwater.analyze.time.event_time import WINDOW_END
 from headwater.analyze.typing.types import spark_type
 from headwater.plan.program import (
     READS_CHANGE,
@@ -24,7 +25,7 @@ from headwater.plan.program import (
     StateColumn,
 )
 from headwater.plan.query_shape import Shape, ShapeKind, aggregates
-from headwater.plan.rules.contract import Engine, Facts, Rule, window_kind
+from headwater.plan.rules.contract import Engine, Facts, Rule, other_bound, window_kind
 from headwater.plan.rules.exact_change import ExactChange, reads_bags
 from headwater.plan.rules.folds import Fold, fold_of, type_of
 from headwater.plan.rules.tree_rewrites import union_all
@@ -183,18 +184,15 @@ def group_keys(select: exp.Select) -> list[exp.Expr]:
 
 def _is_other_bound(key: exp.Expr, select: exp.Select, keys: list[exp.Expr]) -> bool:
     """Return whether the other bound of the same window identifies it already."""
-    bounds = ("window_start", "window_end")
-    if not (isinstance(key, exp.Column) and key.name in bounds):
+    other = other_bound(key)
+    if other is None or other.sql() not in {item.sql() for item in keys}:
         return False
-    other = exp.column(bounds[1 - bounds.index(key.name)], key.table).sql()
-    if other not in {item.sql() for item in keys}:
-        return False
-    if window_kind(select, key.table) == "cumulate":
+    if window_kind(select, other.table) == "cumulate":
         return False  # windows that start together end apart
     shown = {item.unalias().sql() for item in select.selects}
-    if shown & {key.sql(), other}:
+    if shown & {key.sql(), other.sql()}:
         return key.sql() not in shown
-    return key.name == "window_end"
+    return key.name == WINDOW_END
 
 
 def key_columns(select: exp.Select) -> dict[str, str]:

@@ -99,3 +99,14 @@ GROUP BY {};
 def test_a_window_is_a_key_whichever_bound_is_shown(shown: str, keys: list[str]) -> None:
     _, plans = planned(WINDOWED.format(shown, shown))
     assert [key.sql() for key in group_keys(plans["v"].shape.select)] == keys
+
+
+@pytest.mark.parametrize("shown", ["window_start", "window_end", "window_start, window_end"])
+def test_windows_that_start_together_are_keyed_by_both_bounds(shown: str) -> None:
+    """The one that is not shown is kept beside the view: rows of two windows never are one."""
+    growing = WINDOWED.format(shown, "window_start, window_end").replace(
+        "TUMBLE(e, ts,", "CUMULATE(e, ts, INTERVAL '10' SECOND,"
+    )
+    _, plans = planned(growing)
+    keys = [key.sql() for key in group_keys(plans["v"].shape.select)]
+    assert keys == ["e.window_start", "e.window_end"]
