@@ -19,9 +19,9 @@ from headwater.algebra.nodes import (
     Session,
     Window,
 )
-from headwater.algebra.scalars import column, fresh, passed_on
+from headwater.algebra.scalars import BOOLEAN, column, fresh, passed_on
 
-_BOOLEAN, _BIGINT = exp.DataType.build("boolean"), exp.DataType.build("bigint")
+_BIGINT = exp.DataType.build("bigint")
 
 
 def joined(node: AsOf) -> Join:
@@ -45,13 +45,13 @@ def joined(node: AsOf) -> Join:
     before = exp.LTE if node.strict else exp.LT
     last = column(until.name, until)
     still = exp.Or(
-        this=_of(before(this=node.at.copy(), expression=last), _BOOLEAN),
-        expression=_of(exp.Is(this=last.copy(), expression=exp.Null()), _BOOLEAN),
+        this=_of(before(this=node.at.copy(), expression=last), BOOLEAN),
+        expression=_of(exp.Is(this=last.copy(), expression=exp.Null()), BOOLEAN),
     )
-    begun = _of(after(this=node.at.copy(), expression=column(time.name, time)), _BOOLEAN)
-    holds = exp.And(this=begun, expression=exp.Paren(this=_of(still, _BOOLEAN)))
+    begun = _of(after(this=node.at.copy(), expression=column(time.name, time)), BOOLEAN)
+    holds = exp.And(this=begun, expression=exp.Paren(this=_of(still, BOOLEAN)))
     kind = JoinKind.LEFT if node.outer else JoinKind.INNER
-    return Join(node.left, versions, kind, node.equal, _of(holds, _BOOLEAN))
+    return Join(node.left, versions, kind, node.equal, _of(holds, BOOLEAN))
 
 
 def windowed(node: Session) -> Project:
@@ -64,7 +64,7 @@ def windowed(node: Session) -> Project:
     before = Column(fresh("before", names), time.type)
     gaps = _windowed(below, keys, order, exp.Lag(this=column(time.name, time)), before)
     limit = _of(exp.Add(this=column(before.name, before), expression=node.gap.copy()), time.type)
-    near = _of(exp.LT(this=column(time.name, time), expression=limit), _BOOLEAN)
+    near = _of(exp.LT(this=column(time.name, time), expression=limit), BOOLEAN)
     zero, one = (_of(exp.Literal.number(each), _BIGINT) for each in (0, 1))
     first = _of(exp.Case(ifs=[exp.If(this=near, true=zero)], default=one), _BIGINT)
     number = Column(fresh("session", {*names, before.name}), _BIGINT)
@@ -84,8 +84,8 @@ def windowed(node: Session) -> Project:
 
 def _timed(node: Node, time: Column) -> Filter:
     """The rows that have a time."""
-    missing = _of(exp.Is(this=column(time.name, time), expression=exp.Null()), _BOOLEAN)
-    return Filter(node, _of(exp.Not(this=missing), _BOOLEAN))
+    missing = _of(exp.Is(this=column(time.name, time), expression=exp.Null()), BOOLEAN)
+    return Filter(node, _of(exp.Not(this=missing), BOOLEAN))
 
 
 def _windowed(

@@ -11,7 +11,7 @@ A node that names a column which its input does not have cannot be built.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -72,6 +72,17 @@ class Node:
             parts = part if isinstance(part, tuple) else (part,)
             found += [each for each in parts if isinstance(each, Node)]
         return tuple(found)
+
+    def over(self, inputs: Sequence[Node]) -> Node:
+        """Return the node over other inputs, which have the columns that it reads."""
+        given, found = iter(inputs), dict[str, Any]()
+        for each in fields(self):
+            part = getattr(self, each.name)
+            if isinstance(part, Node):
+                found[each.name] = next(given)
+            elif isinstance(part, tuple) and part and isinstance(part[0], Node):
+                found[each.name] = tuple(next(given) for _ in part)
+        return replace(self, **found) if found else self
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
 from headwater.algebra.nodes import Column, Computed
 
+BOOLEAN = exp.DataType.build("boolean")
 NULLABLE = "nullable"
 """Key of ``Column.meta``: whether a column can be NULL."""
 TIE = "breaks ties"
@@ -58,6 +59,22 @@ def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
         else:
             found.append(node)
     return found
+
+
+def conjunction(parts: Sequence[exp.Expr]) -> exp.Expr:
+    """Return conditions joined by AND, typed; one that is an OR gets brackets.
+
+    Args:
+        parts: at least one condition.
+    """
+    result: exp.Expr | None = None
+    for part in parts:
+        node = exp.paren(part, copy=False) if isinstance(part, (exp.Or, exp.Xor)) else part
+        node.type = BOOLEAN
+        result = node if result is None else exp.And(this=result, expression=node)
+        result.type = BOOLEAN
+    assert result is not None
+    return result
 
 
 def ties_left_out(node: exp.Expr) -> exp.Expr:

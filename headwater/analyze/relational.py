@@ -43,8 +43,15 @@ from headwater.algebra.nodes import (
     Values,
     Window,
 )
-from headwater.algebra.scalars import NULLABLE, column, conjuncts, fresh, mapped, passed_on
-from headwater.analyze.bind.join_conditions import conjunction
+from headwater.algebra.scalars import (
+    NULLABLE,
+    column,
+    conjunction,
+    conjuncts,
+    fresh,
+    mapped,
+    passed_on,
+)
 from headwater.analyze.bind.outputs import NAMELESS
 from headwater.analyze.bind.subqueries import is_predicate, query_of
 from headwater.analyze.definitions import Catalog

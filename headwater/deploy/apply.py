@@ -266,7 +266,10 @@ class _Swap:
             cut[read.removesuffix(NEXT)] = heads[read]
         counts = sum((Counter(each.marker.counts) for each in shadow.commits()), Counter[str]())
         watermark = built.watermark if built else None
-        version = Version(plan.view.definition, plan.fingerprint, cut, watermark, dict(counts))
+        rule = plan.decision.rule.name
+        version = Version(
+            plan.view.definition, plan.fingerprint, cut, watermark, dict(counts), rule
+        )
         sides = partial(take_sides, lake, plan, self.built[name + NEXT])
         done = put_in_place(
             live, shadow, shadow.snapshot_id(), version, token, keep=self._keep, sides=sides

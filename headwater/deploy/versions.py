@@ -28,6 +28,7 @@ class Version:
         cut: what was read of each input.
         watermark: that they were decided by.
         counts: what was counted while they were computed.
+        rule: by which they were computed.
     """
 
     definition: str
@@ -35,6 +36,7 @@ class Version:
     cut: Mapping[str, str]
     watermark: int | None
     counts: Mapping[str, int] = field(default_factory=dict)
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,7 @@ def put_in_place(
         token=token,
         fingerprint=version.fingerprint,
         counts=version.counts,
+        rule=version.rule,
     )
     check_token(newest, marker)
     sides(marker)

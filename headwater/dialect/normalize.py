@@ -133,8 +133,8 @@ def _refuse(node: exp.Expr, depth: int) -> NoReturn:
 
 def _check(node: exp.Expr) -> None:
     """Refuse what sqlglot lets pass but SQL or a view does not."""
-    unpivots = isinstance(node, exp.Pivot) and node.args.get("unpivot") and node.parent
-    if (what := _REFUSED.get(type(node))) and not unpivots:
+    in_from = isinstance(node, exp.Pivot) and node.parent
+    if (what := _REFUSED.get(type(node))) and not in_from:
         hint = "describe the rows with SELECT … FROM … WHERE … GROUP BY"
         fail_at(node, "UNSUPPORTED_SYNTAX", f"{what} cannot be used here", hint)
     if check := _CHECKS.get(type(node)):

@@ -149,7 +149,7 @@ class HeadwaterRules(ViewParser, QueryParser):
         if in_brackets and (rows := self._parse_derived_table_values()):
             return rows  # of a WITH clause
         if self._curr and self._query_ahead():
-            query = self._parse_ddl_select()
+            query = self._parse_rows()
             if isinstance(query, exp.Query):
                 return query
         return self._unknown_statement()
@@ -161,6 +161,7 @@ class HeadwaterRules(ViewParser, QueryParser):
             TokenType.L_PAREN,
             TokenType.FROM,
             TokenType.TABLE,
+            TokenType.VALUES,
         )
         return self._curr.token_type in starts
 

@@ -101,16 +101,19 @@ class ViewParser(DdlParser, ClauseParser):
         start = self._curr
         if not start:
             self.fail_near(hint="expected a query here")
-        query = self._parse_ddl_select()
+        query = self._parse_rows()
         if self._curr:
             self.fail_near()
-        while isinstance(query, exp.Subquery) and query.is_wrapper:
-            query = query.this
-        if isinstance(query, exp.Values):
-            query = self._values_to_select(query)
         if not isinstance(query, exp.Query):
             self.fail_near(start, "expected a query here")
         return query
+
+    def _parse_rows(self) -> exp.Expr | None:
+        """Read a query, without the brackets around it; a list of values becomes one."""
+        query = self._parse_ddl_select()
+        while isinstance(query, exp.Subquery) and query.is_wrapper:
+            query = query.this
+        return self._values_to_select(query) if isinstance(query, exp.Values) else query
 
     # what comes before AS
 

@@ -1,13 +1,13 @@
-"""A keyed table follows its definition (ON SCHEMA CHANGE EVOLVE), after its log has.
+"""Tables follow definitions: a keyed one its own, after its log has, any view's the rule of it.
 
-In: a keyed table whose columns are not those of its definition. Out: the table altered, and what
-its next commit says of that.
+In: a table whose columns are not those of its definition. Out: the table altered, and what its next
+commit says of that.
 
-Rows that are there are NULL in an added column, as their changes are in the log: nothing has to be
-computed. But a column that changes may leave out remembers, hidden, where its value was said; that
-is known from the log alone, so the next commit computes the table from it. As with a log
-(``headwater.intake.evolve``), what is still to be said of the columns follows from those of the
-newest commit's snapshot, whatever crashed in between.
+Of a keyed table (ON SCHEMA CHANGE EVOLVE), rows that are there are NULL in an added column, as
+their changes are in the log: nothing has to be computed. But a column that changes may leave out
+remembers, hidden, where its value was said; that is known from the log alone, so the next commit
+computes the table from it. As with a log (``headwater.intake.evolve``), what is still to be said of
+the columns follows from those of the newest commit's snapshot, whatever crashed in between.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from headwater.dialect.vocabulary import is_system_column
 from headwater.errors import TerminalError
-from headwater.lake.catalog import Lake
+from headwater.lake.catalog import Lake, check_columns
 from headwater.lake.evolve import ColumnDifference, Evolved, difference, evolved, schema_changed
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import Fence
@@ -24,6 +24,7 @@ from headwater.lake.protocol.crash_points import crash_point
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import Table
 from headwater.lake.spec import TableSpec, columns_ddl
+from headwater.plan.program import STATE
 from headwater.plan.view_plan import ViewPlan
 
 
@@ -83,6 +84,27 @@ def follow_input(table: LakeTable, spec: TableSpec) -> None:
         _alter(table, change, ddl)
 
 
+def follow_rule(plan: ViewPlan, fence: Fence | None, table: LakeTable, spec: TableSpec) -> None:
+    """Give a table the hidden columns of the rule that keeps its view now, and no others.
+
+    Its rows are what they were. What hidden columns hold, the next commit computes anew.
+
+    Raises:
+        TerminalError: ``SCHEMA_CHANGED`` if anything else differs; ``FENCED``.
+    """
+    ddl = columns_ddl(spec)
+    change, marker = difference(table.columns(), table.stored_columns(ddl)), table.marker()
+    hidden = all(column.startswith(STATE) for column in (*change.added, *change.dropped))
+    alone = hidden and not (change.widened or change.retyped or change.moved)
+    if not (change and alone and marker and plan.is_of(marker.fingerprint)):
+        check_columns(table, spec)
+        return
+    if fence:
+        fence.check()
+    table.alter(change, ddl)
+    crash_point("altered", table.name)
+
+
 def _alter(table: LakeTable, change: ColumnDifference, ddl: str) -> None:
     if change.retyped:
         raise schema_changed(table.name, change)
@@ -93,7 +115,12 @@ def followed(plan: ViewPlan, table: Table, last: Marker | None) -> Followed:
     """Return what is still to be done and said of the columns of a view's table."""
     if last is None:
         return Followed()
-    newest = table.newest(plan.view.name) if plan.follows else None
+    if not plan.follows:
+        rule = plan.decision.rule.name
+        another = (last.rule or plan.earlier_rule or rule) != rule
+        hidden = any(column.hidden for column in plan.columns)
+        return Followed(Evolved(since=last.since), anew=another and hidden)
+    newest = table.newest(plan.view.name)
     if newest is None or not isinstance(table, LakeTable):  # it may have said so before
         return Followed(Evolved(since=last.since))
     change = difference(table.columns(newest.snapshot_id), table.columns())

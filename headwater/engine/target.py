@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from functools import partial
 
-from headwater.engine.follow_definition import follow, follow_input
+from headwater.engine.follow_definition import follow, follow_input, follow_rule
 from headwater.engine.inputs import InputTable
 from headwater.errors import TerminalError
 from headwater.lake.catalog import Lake
@@ -69,7 +69,8 @@ class Writer:
 def ensure_target(lake: Lake, plan: ViewPlan, fence: Fence | None = None) -> Table:
     """Return the view's table in the view's format; create it if it is missing.
 
-    A keyed table that says so gets the columns of its definition, once its log has them.
+    A keyed table that says so gets the columns of its definition, once its log has them; any table
+    of Iceberg gets the hidden columns of the rule that keeps its view now.
 
     Args:
         fence: asked before columns are changed.
@@ -94,7 +95,7 @@ def ensure_target(lake: Lake, plan: ViewPlan, fence: Fence | None = None) -> Tab
     elif plan.follows:
         table = lake.ensure(spec, partial(follow, lake, plan, fence))
     else:
-        table = lake.ensure(spec)
+        table = lake.ensure(spec, partial(follow_rule, plan, fence))
     marker = table.marker()
     if (
         marker

@@ -121,6 +121,7 @@ class ViewCommitter:
                 token=self._writer.token,
                 fingerprint=self._plan.fingerprint,
                 counts={**late.counts, **bad.counts, **own.counts},
+                rule=self._plan.decision.rule.name,
                 evolved=epoch.evolved.changes,
                 since=epoch.evolved.since,
                 began=round((time.time() - (time.monotonic() - epoch.began)) * 1000),

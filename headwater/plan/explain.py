@@ -189,9 +189,11 @@ def _late(plan: ViewPlan) -> str:
 
 
 def _watermarks(plan: ViewPlan) -> str:
-    texts = {
-        f"{relation.name}.{relation.event_time} - {duration(relation.delay)}"
-        for relation in plan.shape.relations
-        if relation.event_time
-    } | {f"{name}.{each.column}" for name, each in plan.shape.recent.items()}
+    """Where the watermark of a view comes from: of views that it reads, from theirs."""
+    own = [relation for relation in plan.shape.relations if relation.event_time]
+    texts = {f"{each.name}.{each.event_time} - {duration(each.delay)}" for each in own}
+    texts |= {f"{name}.{each.column}" for name, each in plan.shape.recent.items()}
+    told = {each.name for each in own} | plan.shape.recent.keys()
+    passed = sorted(each.name for each in plan.inputs if each.timed and each.name not in told)
+    texts |= {f"that of {', '.join(passed)}"} if passed else set()
     return ", ".join(sorted(texts)) or "none"

@@ -286,6 +286,36 @@ class StateColumn:
     update: str
 
 
+SIGN = "__sign"
+"""Column of a change: 1 in the rows that came, -1 in those that went."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExactChangeProgram(Program):
+    """Exact change: the rows that come and go, by the key of the view.
+
+    Attributes:
+        change_sql: for each key that changes, its row now and the sign 1; or the row that it had,
+            with the sign -1.
+        all_sql: all rows of the view, over the pinned inputs.
+        keys: names of the key columns.
+    """
+
+    change_sql: str
+    all_sql: str
+    keys: tuple[str, ...]
+    late: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def reads(self) -> frozenset[Reads]:
+        """The change of one input is joined with what the others were, and are."""
+        return READS_STATES
+
+    def texts(self) -> dict[str, str]:
+        """Return the query of the change."""
+        return {"change": self.change_sql}
+
+
 @dataclass(frozen=True, slots=True)
 class FoldProgram(Program):
     """Fold: aggregate the change, fold it into the state by MERGE.
@@ -368,9 +398,6 @@ class AffectedKeysProgram(Program):
         """Return the two queries of a change."""
         return {"keys touched": self.keys_sql, "rows of those keys": self.query_sql}
 
-
-SIGN = "__sign"
-"""Column of a change: 1 in the rows that came, -1 in those that went."""
 
 UNIT = "_state_unit"
 """Hidden column with the name of a row's unit."""

@@ -80,6 +80,7 @@ class ViewPlan:
         identify: says what the definition means, in a format of fingerprints; of a keyed table
             without its columns.
         printed: hash of the printed definition, by which lakes of format 1 know it.
+        earlier_rule: by which releases kept it that did not look at its tree; empty for the same.
         closing: when the rows of each branch are final, of a view that waits for it.
         follows: the log of a keyed table whose columns follow its definition; empty for others.
         find_guard: finds the rows on which its expressions fail.
@@ -98,6 +99,7 @@ class ViewPlan:
     partitioned_by: tuple[str, ...]
     identify: Callable[[int], Identity]
     printed: str
+    earlier_rule: str = ""
     closing: Sequence[Settled] = ()
     follows: str = ""
     find_guard: Callable[[], Guard | None] = lambda: None

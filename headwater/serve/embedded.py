@@ -32,17 +32,19 @@ from headwater.serve.lake_reader import LakeReader
 from headwater.serve.output_names import name_outputs, shown_names
 from headwater.serve.refusals import explained
 from headwater.serve.show import show
+from headwater.serve.snapshots import SNAPSHOTS, snapshots_table
 from headwater.serve.unnest import unnest_as_trino
 
 if TYPE_CHECKING:
     import duckdb
 
-    from headwater.lake.protocol.history import History, Snapshot
     from headwater.project import Project
     from headwater.serve.stored_table import StoredTable
 
-SNAPSHOTS = "$snapshots"
+PLAN = "Query Plan"
 _SHOWN = 200
+_EXPLAIN = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?", re.IGNORECASE)
+_NAME = re.compile(r'[\w.]+|"[^"]+"')
 _DAMAGED = re.compile(
     r"magic bytes|too small to be a Parquet file|[Cc]orrupt|TProtocol|not a parquet"
 )
@@ -89,7 +91,8 @@ class Embedded:
         """Run one query; its rows can be read until the block ends.
 
         Args:
-            sql: a SELECT in Headwater's SQL, or a statement of :mod:`headwater.serve.show`.
+            sql: a SELECT in Headwater's SQL, with EXPLAIN [ANALYZE] before it or not, or a
+                statement of :mod:`headwater.serve.show`.
 
         Raises:
             SqlError: the text is no query, or DuckDB refuses it.
@@ -99,7 +102,8 @@ class Embedded:
         if answer := show(sql, self._project, self._schema):
             yield Result(answer[0], iter(answer[1]))
             return
-        asked = parse_query(sql)
+        asks = _EXPLAIN.match(sql)
+        asked = _explained(sql, asks.end()) if asks else parse_query(sql)
         query = asked.copy()
         with duckdb_connection(typed=False) as connection:
             self._connection = connection
@@ -109,7 +113,11 @@ class Embedded:
                 name_outputs(connection, query)
                 call_as_duckdb(query)
                 with translated_errors(sql, lambda said: explained(said, asked, self._read)):
-                    relation = connection.sql(query.sql(dialect="duckdb"))
+                    text = query.sql(dialect="duckdb")
+                    if asks:
+                        yield Result((PLAN,), _plan_of(connection, asks[0] + text), unread)
+                        return
+                    relation = connection.sql(text)
                     yield Result(shown_names(relation.columns), rows_of(relation), unread)
             finally:
                 self._connection = None
@@ -132,7 +140,7 @@ class Embedded:
                 connection.register(target, commits_table(self._lake, unread))
             elif node.name.endswith(SNAPSHOTS):
                 table = self._table(node, node.name.removesuffix(SNAPSHOTS), tables)
-                _create_snapshots(connection, target, table)
+                connection.register(target, snapshots_table(table))
             else:
                 table = self._table(node, node.name, tables)
                 names = table.columns()
@@ -226,6 +234,20 @@ def translated_errors(
         raise SqlError("QUERY_REFUSED", said) from error
 
 
+def _explained(sql: str, start: int) -> exp.Query:
+    """The query whose plan is asked for; its errors have their places in the whole text."""
+    if _NAME.fullmatch(name := sql[start:].strip()):
+        hint = f"for the plan of a view: headwater explain {name}"
+        raise SqlError("NOT_A_QUERY", "EXPLAIN takes a query here", hint=hint)
+    return parse_query(re.sub(r"\S", " ", sql[:start]) + sql[start:])
+
+
+def _plan_of(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[tuple[object, ...]]:
+    """Yield the lines of the plan that an EXPLAIN gives."""
+    for _, plan in connection.execute(text).fetchall():
+        yield from ((line,) for line in str(plan).splitlines())
+
+
 def _first_line(text: str) -> str:
     return text.splitlines()[0] if text else "no reason given"
 
@@ -268,55 +290,3 @@ def _rename(node: exp.Table, target: str, hidden: list[str]) -> None:
         if isinstance(star, exp.Star) and (not isinstance(item, exp.Column) or item.table == alias):
             left_out = star.args.get("except_") or []
             star.set("except_", [*left_out, *(exp.column(name, table=alias) for name in hidden)])
-
-
-def _create_snapshots(connection: duckdb.DuckDBPyConnection, name: str, table: History) -> None:
-    """Make the relation of a table's snapshots, oldest first: what Trino has, and the markers."""
-    import pyarrow as pa
-
-    text_map = pa.map_(pa.string(), pa.string())
-    utc = pa.timestamp("us", "UTC")
-    schema = pa.schema(
-        {
-            "committed_at": utc,
-            "snapshot_id": pa.int64(),
-            "parent_id": pa.int64(),
-            "operation": pa.string(),
-            "view": pa.string(),
-            "version": pa.int64(),
-            "epoch": pa.int64(),
-            "watermark": utc,
-            "cut_from": text_map,
-            "cut_to": text_map,
-            "counts": pa.map_(pa.string(), pa.int64()),
-            "evolved": text_map,
-            "summary": text_map,
-        }
-    )
-    snapshots = list(table.ancestors())[::-1]
-    connection.register(
-        name, pa.Table.from_pylist([_snapshot_row(each) for each in snapshots], schema=schema)
-    )
-
-
-def _snapshot_row(snapshot: Snapshot) -> dict[str, object]:
-    row: dict[str, object] = {
-        "committed_at": snapshot.at * 1000,
-        "snapshot_id": snapshot.id,
-        "parent_id": snapshot.parent,
-        "operation": snapshot.operation or None,
-        "summary": list(snapshot.summary.items()),
-    }
-    marker = snapshot.marker
-    if marker is not None:
-        row |= {
-            "view": marker.view,
-            "version": marker.version,
-            "epoch": marker.epoch,
-            "watermark": marker.watermark,
-            "cut_from": list(marker.cut_from.items()),
-            "cut_to": list(marker.cut_to.items()),
-            "counts": list(marker.counts.items()),
-            "evolved": list(marker.evolved.items()),
-        }
-    return row

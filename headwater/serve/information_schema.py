@@ -19,6 +19,7 @@ from headwater.errors.nearest import did_you_mean
 from headwater.lake.catalogs.backend import CATALOG
 from headwater.lake.protocol import commits
 from headwater.lake.reserved_names import QUARANTINE
+from headwater.serve.snapshots import COLUMNS, SNAPSHOTS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -124,6 +125,9 @@ class InformationSchema:
         source = self._project.catalog.sources.get(name)
         if source is not None and not source.kept:
             return ReadableTable(name, TABLE, source.comment, fields=source.fields)
+        if name.endswith(SNAPSHOTS):
+            table = self.readable(name.removesuffix(SNAPSHOTS))
+            return ReadableTable(name, VIEW, f"snapshots of {table.name}")
         if found := self.relations().get(name):
             return found
         raise self.missing(name)
@@ -152,6 +156,8 @@ class InformationSchema:
         Raises:
             ServiceError: the catalog or the table cannot be read.
         """
+        if relation.name.endswith(SNAPSHOTS):
+            return [ShownColumn(name, kind, True, about) for name, kind, about in COLUMNS]
         fields = {each.name: each for each in relation.fields or ()}
         table = self._lake.table(relation.name)
         if table is None and relation.name == commits.COMMITS and not fields:

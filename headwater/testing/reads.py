@@ -15,7 +15,7 @@ from headwater.analyze.bind.project import reads
 from headwater.analyze.definitions import CHANGES, Catalog
 from headwater.dialect import parse_all
 from headwater.lake.reserved_names import QUARANTINE
-from headwater.serve.embedded import SNAPSHOTS
+from headwater.serve.snapshots import SNAPSHOTS
 from headwater.testing.slt import Record
 
 _ASKS = ("query", "explain", "statement")

@@ -41,6 +41,7 @@ SELECT t.id FROM t WHERE t.v NOT IN (SELECT b.v FROM b RIGHT JOIN (SELECT c.id F
 SELECT t.id, (SELECT count(*) FROM b WHERE b.v < t.v AND b.k <> t.k) AS n, (SELECT b.v FROM b WHERE b.id <> t.id ORDER BY abs(b.v - t.v), b.v LIMIT 1) AS m FROM t;
 SELECT t.id, (SELECT max(b.v) FROM b WHERE b.v > t.x AND b.v > t.d AND (b.id > 1 OR t.f)) AS n, (SELECT min(z.v) FROM z WHERE z.ts > t.ts OR date(z.ts) = t.day) AS m FROM t;
 SELECT t.id, (SELECT min(b.v) FROM b WHERE b.v > hour(t.tz) AND b.k < CAST(t.i AS VARCHAR)) AS n FROM t;
+SELECT * FROM (SELECT k, id, v FROM b) PIVOT (sum(v) AS s, count(*) AS n FOR k IN ('x', 'y' AS other));
 SELECT k, name, x FROM b UNPIVOT (x FOR name IN (id, v));
 SELECT t.id FROM t LEFT ANTI JOIN b ON b.id = t.id SEMI JOIN c ON c.k = t.k;
 SELECT b.id FROM b, c FULL JOIN z ON c.id = z.id WHERE EXISTS (SELECT 1 FROM t WHERE t.id = z.id);

@@ -18,11 +18,13 @@ from headwater.plan.full_program import FullProgram
 from headwater.plan.program import (
     CURRENT,
     NOW,
+    SIGN,
     UNIT,
     UNITS,
     AffectedGroupsProgram,
     AffectedKeysProgram,
     AppendProgram,
+    ExactChangeProgram,
     FoldProgram,
     Program,
     StreamingProgram,
@@ -121,6 +123,35 @@ class Merged(Keeper):
     @property
     def _kinds(self) -> Mapping[str, DataType]:
         return {name: _kind(kind) for name, kind in self.view.columns}
+
+
+class Exact(Merged):
+    """Exact change: rows come and go by the key of the view."""
+
+    def prepare(self) -> None:
+        """Make the table of the change."""
+        program = self.view.program
+        assert isinstance(program, ExactChangeProgram)
+        names = {name: f"s.`{name}`" for name, _ in self.view.columns}
+        self.source = f"{self.name}__exact"
+        self.changes, self.all = self.world.sql(program.change_sql), self.world.sql(program.all_sql)
+        self.table(self.source, self.changes)
+        self.change = Upsert(
+            self.source,
+            program.keys,
+            {name: value for name, value in names.items() if name not in program.keys},
+            names,
+            f"s.{SIGN} < 0",
+            f"s.{SIGN} > 0",
+        )
+
+    def bring_up(self) -> None:
+        """Merge."""
+        if self.anew:
+            self.fill(self.name, self.all)
+        else:
+            self.fill(self.source, self.changes)
+            self.merge()
 
 
 class Fold(Merged):
@@ -248,6 +279,7 @@ class Full(Keeper):
 _KEEPERS: Mapping[type[Program], type[Keeper]] = {
     StreamingProgram: Append,
     AppendProgram: Append,
+    ExactChangeProgram: Exact,
     FoldProgram: Fold,
     AffectedKeysProgram: Keys,
     AffectedGroupsProgram: Units,

@@ -273,7 +273,7 @@ class Oracle:
 
 
 def _marker(properties: Mapping[str, str]) -> dict[str, Any]:
-    texts = ("view", "fingerprint", "attempt", "release")
+    texts = ("view", "fingerprint", "attempt", "release", "rule")
     marker = {}
     for key, value in properties.items():
         name = key.removeprefix("headwater.")

@@ -60,7 +60,7 @@ def random_ticks(rnd: Draw, number: int = TICKS) -> list[Tick]:
     """
     ticks: list[Tick] = []
     count = 0
-    corrected: list[Row] = []
+    corrected: dict[object, Row] = {}
     keyed: dict[object, Row] = {}
     for _ in range(number):
         tick: dict[str, list[Row]] = {}
@@ -69,12 +69,12 @@ def random_ticks(rnd: Draw, number: int = TICKS) -> list[Tick]:
             tick[name] = [(count + n, *rest) for n, (_, *rest) in enumerate(new)]
             count += len(new)
         if rnd.random() < 0.6:
-            corrected = [row for row in corrected if rnd.random() < 0.7]
-            corrected = corrected + rnd.schema.rows(rnd, CORRECTED, range(6), 3)
+            corrected = {key: row for key, row in corrected.items() if rnd.random() < 0.7}
+            corrected |= {row[0]: row for row in rnd.schema.rows(rnd, CORRECTED, range(6), 3)}
         if rnd.random() < 0.6:
             keyed = {key: row for key, row in keyed.items() if rnd.random() < 0.8}
             keyed |= {row[0]: row for row in rnd.schema.rows(rnd, KEYED, range(6))}
-        ticks.append({**tick, CORRECTED: corrected, KEYED: [*keyed.values()]})
+        ticks.append({**tick, CORRECTED: [*corrected.values()], KEYED: [*keyed.values()]})
     return ticks
 
 

@@ -109,6 +109,25 @@ def linear(rnd: Draw, most: int = 3) -> Query:
     return Query(" UNION ALL ".join(branches), kinds)
 
 
+def keyed(rnd: Draw) -> Query:
+    """Return a random query that exact change keeps: rows of inputs with a key, joined, by it.
+
+    Args:
+        rnd: the generator, and what there is to read.
+    """
+    source, columns, keys = "", list[Column](), list[str]()
+    for number in range(rnd.choice((1, 2, 2, 3))):
+        name, alias = rnd.choice(MOVING), f"t{number}"
+        own = _columns(rnd, name, alias)
+        joined = f" JOIN {name} {alias} ON {_join_condition(rnd, columns, own)}"
+        source = f"{source}{joined}" if source else f"{name} {alias}"
+        columns, keys = [*columns, *own], [*keys, f"{alias}.id"]
+    where = f" WHERE {condition(rnd, columns)}" if rnd.random() < 0.5 else ""
+    kinds = tuple(_kind(rnd) for _ in range(rnd.randint(0, 2)))
+    items = [*keys, *(value(rnd, columns, kind) for kind in kinds)]
+    return Query(f"SELECT {_named(items)} FROM {source}{where}", ("number",) * len(keys) + kinds)
+
+
 def grouped(rnd: Draw) -> Query:
     """Return a random query that affected keys keeps: aggregates of a log's rows that do not fold.
 

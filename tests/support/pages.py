@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+
+from tests.support.golden_files import REWRITE
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -95,3 +98,26 @@ def commands(script: str) -> Iterator[list[str]]:
             elif command or not re.match(r"[A-Z_]+=", word):
                 command.append(word)
     assert not waiting.strip(), f"a quotation does not end: {waiting}"
+
+
+def check_printed(page: Path, run: Callable[[Sequence[str]], str]) -> None:
+    """Assert that a page shows what its commands print; HEADWATER_REWRITE_GOLDEN=1 rewrites it.
+
+    Args:
+        page: with commands in ``sh`` blocks that are marked as printed, each before what it prints.
+        run: runs a command of ours, given without its name, and returns what it prints.
+    """
+    text = page.read_text(encoding="utf-8")
+    marked = [block for block in blocks(page) if block.mark == "printed"]
+    pairs = [(one, two) for one, two in pairwise(marked) if one.language == "sh"]
+    assert pairs
+    for command, shown in pairs:
+        printed = run(shlex.split(command.text)[1:]).strip("\n")
+        if not REWRITE:
+            assert printed == shown.text, command.text
+            continue
+        fence = f"```{shown.language}\n"
+        start = text.index(fence, text.index(f"{command.text}\n```")) + len(fence)
+        text = f"{text[:start]}{printed}\n{text[text.index('```', start) :]}"
+    if REWRITE:
+        page.write_text(text, encoding="utf-8")

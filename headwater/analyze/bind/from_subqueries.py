@@ -24,8 +24,7 @@ from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
-from headwater.algebra.scalars import conjuncts
-from headwater.analyze.bind.join_conditions import conjunction
+from headwater.algebra.scalars import conjunction, conjuncts
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import optional_before, relations, unused_alias
 from headwater.analyze.typing import types as t

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from headwater.algebra.scalars import conjuncts
+from headwater.algebra.scalars import conjunction, conjuncts
 from headwater.analyze.query_parts import aggregates, joins, optional_before, relations
-from headwater.analyze.typing import types as t
 
 
 def move_to_joins(select: exp.Select) -> None:
@@ -51,19 +50,3 @@ def _attach(join: exp.Join, moved: Sequence[exp.Expr]) -> None:
     condition = join.args.get("on")
     join.set("on", conjunction([*conjuncts(condition), *moved]))
     join.set("kind", None)
-
-
-def conjunction(parts: Sequence[exp.Expr]) -> exp.Expr:
-    """Return conditions joined by AND, typed; one that is an OR gets brackets.
-
-    Args:
-        parts: at least one condition.
-    """
-    result: exp.Expr | None = None
-    for part in parts:
-        node = exp.paren(part, copy=False) if isinstance(part, (exp.Or, exp.Xor)) else part
-        node.type = t.BOOLEAN
-        result = node if result is None else exp.And(this=result, expression=node)
-        result.type = t.BOOLEAN
-    assert result is not None
-    return result

@@ -13,8 +13,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from headwater.algebra.scalars import conjuncts
-from headwater.analyze.bind.join_conditions import conjunction
+from headwater.algebra.scalars import conjunction, conjuncts
 from headwater.analyze.bind.scope import Relation
 from headwater.analyze.bind.subqueries import has_predicates
 from headwater.analyze.query_parts import (

@@ -37,10 +37,10 @@ from headwater.analyze.shapes.lateral_unnest import without_lateral_unnest
 from headwater.analyze.shapes.ordered_values import without_orders
 from headwater.analyze.shapes.orders import plain_orders
 from headwater.analyze.shapes.percentiles import without_percentiles
+from headwater.analyze.shapes.pivots import without_pivots
 from headwater.analyze.shapes.quantified import without_quantifiers
 from headwater.analyze.shapes.semi_joins import without_semi_joins
 from headwater.analyze.shapes.tuples import without_tuples
-from headwater.analyze.shapes.unpivots import without_unpivots
 from headwater.analyze.shapes.zones import without_zones
 from headwater.analyze.time.clock import has_clock, reads_clock, with_clock
 from headwater.analyze.time.dated import date_comparisons
@@ -71,7 +71,7 @@ def bind_view(
     shaped = statement.copy()
     shaped.set("expression", limited_unions(shaped.expression))
     without_brackets(shaped.expression)
-    without_unpivots(shaped.expression, report)
+    without_pivots(shaped.expression, report)
     without_lateral_unnest(shaped.expression)
     without_semi_joins(shaped.expression, report)
     generate_in_from(shaped.expression, report)

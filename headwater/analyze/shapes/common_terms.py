@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from headwater.algebra.scalars import conjuncts
-from headwater.analyze.bind.join_conditions import conjunction
+from headwater.algebra.scalars import conjunction, conjuncts
 from headwater.analyze.typing import types as t
 
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from headwater.algebra.scalars import conjuncts
-from headwater.analyze.bind.join_conditions import conjunction
+from headwater.algebra.scalars import conjunction, conjuncts
 from headwater.analyze.bind.ordering import has_no_order, is_comparable
 from headwater.analyze.bind.scope import NULLABLE, Relation, column_of
 from headwater.analyze.definitions import ARRIVAL_COLUMN, Catalog, Field, Source

@@ -14,8 +14,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from headwater.algebra.scalars import conjuncts
-from headwater.analyze.bind.join_conditions import conjunction
+from headwater.algebra.scalars import conjunction, conjuncts
 from headwater.analyze.definitions import Catalog, Column
 from headwater.analyze.query_parts import column_shown, is_union_all, item_named, union_branches
 from headwater.analyze.time.bounds import differences

@@ -47,7 +47,7 @@ def sql(context: Context, query: str | None, engine: str, cut: str) -> int:
     and help lists what else there is. Without a terminal, standard input has the statements.
 
     SHOW TABLES, SHOW VIEWS, SHOW CREATE, SHOW FUNCTIONS and DESCRIBE say what there is, and so does
-    the schema information_schema.
+    the schema information_schema. EXPLAIN and EXPLAIN ANALYZE show how the engine runs a query.
 
     A query reads the tables as they are when it starts, also while a run writes. The table
     "NAME$snapshots" lists the commits of a table, and the table commits those of all tables.

@@ -37,6 +37,7 @@ A statement ends with ; and may have several lines.
                             FUNCTIONS and SCHEMAS
   DESCRIBE name             columns of a table or view
   SHOW CREATE name          the statement that defines a table or view
+  EXPLAIN SELECT …          how the engine runs a query
   information_schema        the relations tables, columns, views, schemata
 Tab completes keywords, tables, columns and functions.
 The arrow keys go through the history.

@@ -9,6 +9,7 @@ from headwater.engine.incremental.rules import (
     affected_groups,
     affected_keys,
     append,
+    exact_change,
     fold,
     recompute,
 )
@@ -18,6 +19,7 @@ from headwater.plan.full_program import FullProgram
 
 WRITERS: dict[type[programs.Program], RuleWriter[Any]] = {
     programs.AppendProgram: append.WRITER,
+    programs.ExactChangeProgram: exact_change.WRITER,
     programs.FoldProgram: fold.WRITER,
     programs.AffectedKeysProgram: affected_keys.WRITER,
     programs.AffectedGroupsProgram: affected_groups.WRITER,

@@ -17,7 +17,16 @@ from headwater.errors import TerminalError
 from headwater.plan.identity import FORMAT
 
 PREFIX = "headwater."
-_LEFT_OUT_IF_EMPTY = ("evolved", "since", "waiting", "reached", "closed", "idle", "lateness")
+_LEFT_OUT_IF_EMPTY = (
+    "evolved",
+    "since",
+    "waiting",
+    "reached",
+    "closed",
+    "idle",
+    "lateness",
+    "rule",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +63,8 @@ class Marker:
             microseconds.
         lateness: what it was decided by: rows of recent epochs before this one, by bucket
             (``headwater.lake.lateness``).
+        rule: views: the rule by which this commit was computed, which says what hidden columns
+            hold; empty in commits of releases that did not write it.
         began: views: when the work on this commit began, milliseconds since 1970 UTC.
         format: of the marker, its fingerprint, and what the table says of its definition.
         release: the version of Headwater that wrote it; empty in format 1.
@@ -77,6 +88,7 @@ class Marker:
     newest: int | None = None
     delay: int | None = None
     lateness: Mapping[str, float] = field(default_factory=dict)
+    rule: str = ""
     began: int | None = None
     format: int = FORMAT
     release: str = __version__
@@ -98,7 +110,7 @@ class Marker:
         """
         if PREFIX + "epoch" not in summary:
             return None
-        texts = {"view", "fingerprint", "release"}
+        texts = {"view", "fingerprint", "release", "rule"}
         values: dict[str, Any] = {"format": 1, "release": ""}
         values |= {
             name: summary[PREFIX + name] if name in texts else json.loads(summary[PREFIX + name])

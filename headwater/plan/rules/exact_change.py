@@ -1,12 +1,15 @@
-"""Exact changes: the rows that inner joins and UNION ALL gain and lose, each as often as it does.
+"""Exact change: the rows that inner joins and UNION ALL gain and lose, each as often as it does.
 
 In: bound queries that look at each row, or each combination of rows, on its own. Out: the same
-queries over the changes of their inputs.
+queries over the changes of their inputs; of a view with a key, its
+:class:`~headwater.plan.program.ExactChangeProgram`.
 
 A joined row changes by one of its items. With the items before it as they were and those after it
 as they are now, every row that came counts once more than every row that went: the sum over the
 items telescopes to the rows after less the rows before. Rows that go have the sign -1, rows that
-come +1; a change of what is only appended to needs no sign.
+come +1; a change of what is only appended to needs no sign. Where a key identifies a row, what is
+left of such a sum is a row that goes, one that comes, or both: then the second takes the place of
+the first.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.analyze.bind.subqueries import has_predicates
-from headwater.analyze.definitions import Catalog, ChangelogMode
+from headwater.analyze.definitions import Catalog, ChangelogMode, View
 from headwater.analyze.query_parts import (
     is_aggregate,
     is_distinct,
@@ -28,11 +31,15 @@ from headwater.analyze.query_parts import (
     window_calls,
 )
 from headwater.analyze.rules.changelog import ChangelogModes
-from headwater.plan.program import SIGN
-from headwater.plan.query_shape import RelationShape, relations_of
+from headwater.dialect.syntax import PatternRows
+from headwater.plan.program import SIGN, ExactChangeProgram
+from headwater.plan.query_shape import RelationShape, Shape, relations_of
+from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.rules.join_patterns import RowsRead
-from headwater.plan.rules.tree_rewrites import union_all
-from headwater.plan.sql.render import batch_read, render
+from headwater.plan.rules.tree_rewrites import outputs, union_all
+from headwater.plan.rules.unit_key import holds_map
+from headwater.plan.sql.late import late_queries
+from headwater.plan.sql.render import batch_read, print_sql, render
 
 
 def is_bag(query: exp.Expr) -> bool:
@@ -156,3 +163,48 @@ class ExactChange:
             return batch_read(relation, relation.name + state.value, self._allowed, within)
 
         return read
+
+
+def exact_program(
+    view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
+) -> ExactChangeProgram:
+    """Return how the rows of a view are replaced by its key."""
+    query = view.query
+    changed = ExactChange(query, catalog, allowed).change(query, signed=True)
+    names = [exp.column(each.name, quoted=True) for each in outputs(query, "")]
+    sign, keys = exp.column(SIGN), view.proven_key or ()
+    total = exp.alias_(exp.Sum(this=sign.copy()), SIGN)
+    net = exp.select(*names, total).from_(changed.subquery("__changed")).group_by(*names)
+    newest = [
+        name
+        if name.name in keys
+        else exp.alias_(exp.ArgMax(this=name, expression=sign), name.name, quoted=True)
+        for name in names
+    ]
+    left = exp.select(*newest, exp.alias_(exp.Max(this=sign), SIGN))
+    left = left.from_(net.subquery("__net")).where(
+        exp.NEQ(this=sign, expression=exp.Literal.number(0))
+    )
+    left = left.group_by(*(name for name in names if name.name in keys))
+    everything = render(query, catalog, lambda item: batch_read(item, item.name, allowed))
+    return ExactChangeProgram(
+        print_sql(left, "spark"),
+        print_sql(everything, "spark"),
+        keys,
+        late_queries(shape, allowed),
+    )
+
+
+def _applies(facts: Facts) -> str | None:
+    """Joined rows with a key, over inputs that are corrected."""
+    view = facts.view
+    if not (facts.corrects and view.proven_key and is_bag(view.query)):
+        return None
+    if view.is_delta:  # a table that was kept by affected groups could not lose their names
+        return None
+    if view.query.find(PatternRows) or any(map(holds_map, outputs(view.query, ""))):
+        return None  # rows that have maps cannot be compared
+    return "the rows that come and go are merged by the key of the view"
+
+
+RULE = Rule("exact change", Engine.INCREMENTAL, _applies, exact_program)

@@ -60,7 +60,7 @@ def _ignores_unmatched(select: exp.Select) -> bool:
     """Return whether a row without a match in the last LEFT JOIN is only a row of its group."""
     # If so, it does not matter whether that row stays once a match is found.
     *others, last = relations(select)
-    if optional(select) != [False] * len(others) + [True] or not is_aggregate(select):
+    if optional(select) != [False] * len(others) + [True]:
         return False
     alias, where, group = last.alias_or_name, select.args.get("where"), group_keys(select)
     asked = [*group, *([where] if where else [])]

@@ -42,8 +42,7 @@ from headwater.algebra.nodes import (
     Values,
     Window,
 )
-from headwater.algebra.scalars import NULLABLE, column, fresh
-from headwater.analyze.bind.join_conditions import conjunction
+from headwater.algebra.scalars import NULLABLE, column, conjunction, fresh
 from headwater.analyze.failing.bounds import BOUND
 from headwater.analyze.failing.conditions import typed
 from headwater.analyze.query_parts import rename_outputs, union_branches
@@ -51,6 +50,11 @@ from headwater.analyze.time.event_time import WINDOW_END, WINDOW_START
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import named, type_of
 from headwater.dialect.syntax import PatternRows, RecursiveRows, WindowTable, WorkingTable
+
+RELATIONAL = (
+    *(Scan, Values, Project, Filter, FlatMap, Union, Join, Aggregate, SetOperation, Window, Top),
+)
+"""The nodes that a SELECT has clauses for, so that nothing is lost of what they say."""
 
 _PLAIN = (exp.Column, exp.Literal, exp.Null, exp.Boolean)
 
@@ -67,8 +71,22 @@ class _Stage(IntEnum):
     WHERE = 1
     GROUP = 2
     OVER = 3
-    DISTINCT = 4
-    LIMIT = 5
+    QUALIFY = 4
+    DISTINCT = 5
+    LIMIT = 6
+
+
+_Clause = tuple[str, type[exp.Expr], _Stage]
+_WHERE: _Clause = ("where", exp.Where, _Stage.WHERE)
+_QUALIFY: _Clause = ("qualify", exp.Qualify, _Stage.QUALIFY)
+_CLAUSES: Mapping[_Stage, _Clause] = {
+    _Stage.FROM: _WHERE,
+    _Stage.WHERE: _WHERE,
+    _Stage.GROUP: ("having", exp.Having, _Stage.GROUP),
+    _Stage.OVER: _QUALIFY,
+    _Stage.QUALIFY: _QUALIFY,
+}
+"""By how far a SELECT has come, the clause in which it filters, and how far it is then."""
 
 
 @dataclass(slots=True)
@@ -100,7 +118,7 @@ class _Block:
         return _replaced(scalar, self.values)
 
     def add(self, clause: str, term: exp.Expr, kind: type[exp.Expr]) -> None:
-        """Add a term to WHERE or HAVING."""
+        """Add a term to WHERE, HAVING or QUALIFY."""
         if clause in self.clauses:
             term = conjunction([self.clauses[clause].this, term])
         elif isinstance(term, exp.Paren):
@@ -206,23 +224,22 @@ class _Printer:
 
     def _project(self, node: Project) -> _Block:
         values = [each.value for each in node.outputs]
-        block = self._up_to(self.block(node.input), _Stage.OVER, *values)
+        block = self._up_to(_as_groups(self.block(node.input)), _Stage.QUALIFY, *values)
         made = {each.name: block.over(each.value) for each in node.outputs}
         block.columns, block.values, block.whole = node.columns, made, None
         return block
 
     def _filter(self, node: Filter) -> _Block:
         block = self.block(node.input)
-        computed = not all(
-            _is_plain(block.values[each.name]) for each in node.predicate.find_all(exp.Column)
-        )
-        grouped = block.stage is _Stage.GROUP and not block.repeats([node.predicate])
-        if not grouped and (block.stage > _Stage.WHERE or computed):
-            block = self._wrapped(block)
-        having = block.stage is _Stage.GROUP
-        clause, kind = ("having", exp.Having) if having else ("where", exp.Where)
-        block.add(clause, block.over(node.predicate), kind)
-        block.stage, block.whole = max(block.stage, _Stage.WHERE), None
+        named_ = {each.name for each in node.predicate.find_all(exp.Column)}
+        plain = all(_is_plain(block.values[name]) for name in named_)
+        once = not block.repeats([node.predicate])
+        clause = _CLAUSES.get(block.stage)
+        if clause is None or not (plain if clause is _WHERE else once):
+            block, clause = self._wrapped(block), _WHERE
+        name, kind, stage = clause
+        block.add(name, block.over(node.predicate), kind)
+        block.stage, block.whole = stage, None
         return block
 
     def _flat_map(self, node: FlatMap) -> _Block:
@@ -295,8 +312,9 @@ class _Printer:
             for select in union_branches(block.whole):
                 rename_outputs(select, [label for label, _ in labels])
             return block.whole
-        if "distinct" in block.clauses and sorted(names) != sorted(block.values):
-            block = self._wrapped(block)
+        if sorted(names) != sorted(block.values):
+            block = _as_groups(block)
+            block = self._wrapped(block) if block.stage is _Stage.DISTINCT else block
         if order := block.clauses.get("order"):
             _name_outputs(order, labels, block)
         return self._select(block, [named(block.values[n].copy(), label) for label, n in labels])
@@ -527,6 +545,19 @@ def _operand(value: exp.Expr) -> exp.Expr:
     return value
 
 
+def _as_groups(block: _Block) -> _Block:
+    """The same block; rows that are different are groups, so that not all columns need be shown."""
+    keys = list(block.values.values())
+    computed = (exp.Window, exp.Query)  # what no group can be of; a number would be a place
+    if block.stage is _Stage.DISTINCT and all(
+        each.find(exp.Column) and not each.find(*computed) for each in keys
+    ):
+        del block.clauses["distinct"]
+        block.clauses["group"] = exp.Group(expressions=[each.copy() for each in keys])
+        block.stage = _Stage.GROUP
+    return block
+
+
 def _is_plain(value: exp.Expr) -> bool:
     return isinstance(value, _PLAIN)
 
@@ -537,12 +568,8 @@ def _only_columns(block: _Block) -> bool:
 
 
 def _is_brief(value: exp.Expr) -> bool:
-    """Whether a value is a column, or an aggregate of one, which every engine computes once."""
-    if isinstance(value, exp.Filter):
-        value = value.this
-    if isinstance(value, exp.AggFunc):
-        return all(isinstance(each, (exp.Star, *_PLAIN)) for each in value.iter_expressions())
-    return _is_plain(value)
+    """Whether a value is a column, or an aggregate, which every engine computes once."""
+    return isinstance(value, (exp.AggFunc, exp.Filter)) or _is_plain(value)
 
 
 def _name_outputs(order: exp.Expr, labels: Sequence[tuple[str, str]], block: _Block) -> None:

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import WATERMARK_COLUMN
 from headwater.analyze.time.dated import as_written
+from headwater.dialect.syntax import ViewWatermark
 from headwater.plan.sql.render import READ
 from headwater.serve.why.conditions import NULL
 from headwater.serve.why.traced import aggregates, is_grouped, names_of, subqueries, where_of
@@ -288,4 +289,7 @@ def _name(item: exp.Expr) -> str:
 
 
 def _text(node: exp.Expr) -> str:
-    return str(as_written(node).sql("duckdb"))
+    def named(part: exp.Expr) -> exp.Expr:
+        return exp.var("watermark()") if isinstance(part, ViewWatermark) else part
+
+    return str(as_written(node).transform(named).sql("duckdb"))

@@ -32,7 +32,7 @@ def _query(rnd: Draw) -> queries.Query:
 RULE = Rule(
     "affected groups",
     (affected_groups.RULE,),
-    trials("units", _query),
+    trials("affected groups", _query),
     _found_nothing,
     cases=14,
 )

@@ -30,4 +30,4 @@ def test_a_tick_and_plain_spark_make_the_same_rows(
 ) -> None:
     bench = Bench(spark, 500 + limits.small % 7, limits)  # a namespace of its own
     line = run_case(bench, CASES["DAG of three"], change=50, times=1, warm=0)
-    assert "  0  rule" in line
+    assert "  0  fold" in line

@@ -31,6 +31,7 @@ from headwater.algebra.nodes import (
     Window,
     from_bottom,
 )
+from headwater.algebra.passes.lower_filters import lower_filters
 from headwater.algebra.passes.prune import prune
 from headwater.algebra.text import text_of
 
@@ -180,3 +181,33 @@ def test_an_aggregate_of_all_rows_stays_one_row() -> None:
     one = Aggregate(T, (), (new("n", "count(a)"),))
     kept = shown(Join(U, one, JoinKind.INNER), "c")
     assert kept == ["Join inner", "├─ Scan u: c", "└─ Aggregate: n := COUNT(a)", "   └─ Scan t: a"]
+
+
+LOWERED: list[tuple[Node, list[str]]] = [
+    (
+        Filter(TOTALS, scalar("a > 1 AND total > 2")),
+        ["Filter total > 2", "└─ Aggregate by a: total := SUM(b)", "   └─ Filter a > 1"],
+    ),
+    (
+        Filter(Project(TOTALS, (new("a", "a"), new("x", "total + 1"))), scalar("a > 1")),
+        ["Project a, x := total + 1", "└─ Aggregate by a: total := SUM(b)", "   └─ Filter a > 1"],
+    ),
+    (Filter(TOTALS, scalar("total > 2")), ["Filter total > 2"]),
+    (
+        Filter(Aggregate(T, (), (new("n", "count(a)"),)), scalar("n > 1")),
+        ["Filter n > 1", "└─ Aggregate: n := COUNT(a)"],
+    ),
+    (Filter(TOTALS, scalar("1 = 0")), ["Filter 1 = 0", "└─ Aggregate by a: total := SUM(b)"]),
+    (
+        Join(Filter(TOTALS, scalar("a > 1")), RENAMED, JoinKind.INNER),
+        ["Join inner", "├─ Filter a > 1", "│  └─ #1 Aggregate by a: total := SUM(b)"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("root", "expected"), LOWERED, ids=range(len(LOWERED)))
+def test_filters_over_keys_stand_below_their_groups(root: Node, expected: list[str]) -> None:
+    """Also through projections; but not of what is read twice, or has a row of no rows."""
+    names = tuple((each, each) for each in root.by_name)
+    text = text_of(lower_filters(Query(root, names))).splitlines()[1:]
+    assert text[: len(expected)] == expected

@@ -109,6 +109,10 @@ def columns(select: str) -> list[str]:
         "SELECT s FROM t GROUP BY ROLLUP (s) ORDER BY grouping(s), s LIMIT 2",
         "SELECT t.s, count(*) AS n FROM t JOIN u ON t.k = u.k GROUP BY t.s ORDER BY t.s LIMIT 1",
         "SELECT * FROM u UNPIVOT (v FOR name IN (i, n))",
+        "SELECT * FROM (SELECT i, w, n FROM u) PIVOT (sum(n) FOR w IN ('x', 'z' AS last))",
+        "SELECT * FROM u PIVOT (sum(n) AS s, max(k) AS m FOR w IN ('x', 'y'))",
+        "SELECT p.a, p.n, t.k FROM (SELECT s, i, k FROM t) PIVOT (count(k) FOR s IN ('x' AS a)"
+        " i IN (10, 20) GROUP BY k) AS p (n, a, b), t WHERE t.k = p.n",
         "SELECT x.c, count(*) AS m FROM (SELECT k AS j, n FROM u WHERE i > 5) AS q"
         " UNPIVOT INCLUDE NULLS (v FOR c IN (j, n AS z)) AS x GROUP BY x.c",
         *("SELECT * FROM t NATURAL JOIN u", "SELECT k, w FROM t NATURAL LEFT JOIN u"),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from headwater.analyze.definitions import View
 from headwater.lake.iceberg.merge import Upsert
-from headwater.plan import planner, strategy
+from headwater.plan import planner
+from headwater.plan.program import Program
 from headwater.plan.rules import contract, fixed_point, registry
 from headwater.plan.rules.fold import group_keys
-from headwater.plan.view_plan import Decision
 from tests.algebra.rule import Rule
 from tests.algebra.rules import RULES
 from tests.algebra.world import planned
@@ -50,13 +52,13 @@ def test_the_trials_of_a_rule_are_kept_by_it(name: str, monkeypatch: pytest.Monk
     covered = {rule.name for rule in RULES[name].covers}
     deciding: set[str] = set()
 
-    def decide(facts: contract.Facts) -> Decision:
-        decision = strategy.decide(facts)
-        if facts.view.name in ("v", "docs"):
-            deciding.add(decision.rule.name)
-        return decision
+    def program(rule: contract.Rule, view: View, *rest: Any) -> Program:
+        if view.name in ("v", "docs"):
+            deciding.add(rule.name)
+        return written(rule, view, *rest)
 
-    monkeypatch.setattr(planner, "decide", decide)
+    written = planner._program
+    monkeypatch.setattr(planner, "_program", program)
     for number in range(RULES[name].cases if len(covered) > 1 else 5):
         assert RULES[name].trial(f"{SEED}-{number}", 0).wrong() == ""
     assert deciding >= covered

@@ -34,6 +34,8 @@ KNOWN = [
     "SELECT DISTINCT t0.k AS c0, 5 AS c1, t0.k AS c2 FROM u t0",
     "SELECT DISTINCT 5 AS c0 FROM u t0 JOIN a t1 ON t1.k = t0.k",
     "SELECT t0.k AS c0, count(t1.id) AS c1 FROM a t0 LEFT JOIN b t1 ON t0.k = t1.k GROUP BY t0.k",
+    "SELECT t1.k AS c0, count(t0.id) AS c1 FROM a t0 RIGHT JOIN b t1 ON t0.k = t1.k GROUP BY t1.k",
+    "SELECT DISTINCT t0.k AS c0 FROM a t0 LEFT JOIN b t1 ON t0.k = t1.k",
     "SELECT t0.k AS c0, sum(CAST(t0.x AS DECIMAL(38, 30))) AS c1 FROM u t0 GROUP BY t0.k",
 ]
 
@@ -156,10 +158,6 @@ OTHERS = {
     ),
     "a LEFT JOIN of rows that go": (
         "SELECT a.k, count(u.x) AS c0 FROM a LEFT JOIN u ON a.id = u.id GROUP BY a.k",
-        "affected groups",
-    ),
-    "a RIGHT JOIN": (
-        "SELECT b.k, count(a.id) AS c0 FROM a RIGHT JOIN b ON a.id = b.id GROUP BY b.k",
         "affected groups",
     ),
 }

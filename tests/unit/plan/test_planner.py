@@ -148,3 +148,34 @@ def test_rows_that_look_at_others_are_not_passed_on_one_by_one(query: str, opera
     with pytest.raises(HeadwaterError) as refused:
         plan(reader.format(what="SOURCE"))
     assert refused.value.condition in ("NOT_YET", "UNBOUNDED_STATE")
+
+
+SUMS = "SELECT customer, sum(amount) AS total, count(*) AS n FROM orders GROUP BY customer"
+LEVELS = {
+    f"WITH t AS ({SUMS}) SELECT customer, total FROM t": "fold",
+    f"SELECT * FROM ({SUMS})": "fold",
+    f"SELECT customer, total / n AS mean FROM (SELECT * FROM ({SUMS}))": "fold",
+    f"WITH t AS ({SUMS}) SELECT customer, total FROM t WHERE customer <> 'x'": "fold",
+    f"{SUMS} HAVING customer <> 'x'": "fold",
+    f"SELECT customer, total FROM ({SUMS}) WHERE total > 5": "affected keys",
+    "SELECT customer FROM (SELECT DISTINCT customer, paid FROM orders)": "fold",
+    "SELECT customer, paid FROM (SELECT DISTINCT customer, paid FROM orders)": "fold",
+    "SELECT customer FROM orders UNION SELECT customer FROM orders WHERE paid": "fold",
+    "SELECT order_id FROM (SELECT order_id, rank() OVER (ORDER BY amount) AS r FROM orders)": (
+        "append"
+    ),
+    "SELECT * FROM (SELECT customer, amount, paid FROM orders)"
+    " PIVOT (sum(amount) FOR paid IN (true AS paid, false AS open))": "fold",
+    f"SELECT customer FROM ({SUMS}) ORDER BY total DESC LIMIT 3": "affected groups",
+}
+
+
+@pytest.mark.parametrize(("query", "rule"), LEVELS.items(), ids=range(len(LEVELS)))
+def test_levels_that_only_name_or_filter_do_not_choose_the_rule(query: str, rule: str) -> None:
+    assert plan(view(query)).decision.rule.name == rule
+
+
+def test_a_view_that_is_kept_by_its_tree_is_identified_by_its_query() -> None:
+    nested, plain = (plan(view(text)) for text in (f"SELECT * FROM ({SUMS})", SUMS))
+    assert nested.program == plain.program
+    assert nested.fingerprint != plain.fingerprint

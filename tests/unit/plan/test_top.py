@@ -26,6 +26,7 @@ FIRST = [
     "SELECT x FROM a QUALIFY dense_rank() OVER (PARTITION BY k ORDER BY x NULLS FIRST) < 3",
     "SELECT id FROM a QUALIFY row_number() OVER (ORDER BY x, id) <= 3",
     f"SELECT q.k, q.n FROM (SELECT k, id, {PLACE} AS n FROM a) q WHERE q.n <= 2",
+    f"SELECT q.id + 1 AS c0 FROM (SELECT id, {PLACE} AS n FROM a) q WHERE q.n <= 2",
     "SELECT q.id FROM (SELECT id, rank() OVER (PARTITION BY k, x ORDER BY id DESC) AS n FROM a"
     " WHERE x > 0) q WHERE q.n <= 1",
 ]
@@ -45,7 +46,6 @@ OTHERS = [
     "SELECT id FROM a QUALIFY count(*) OVER (PARTITION BY k ORDER BY x) <= 2",
     "SELECT id FROM a QUALIFY ntile(4) OVER (PARTITION BY k ORDER BY x) <= 2",
     f"SELECT q.id FROM (SELECT id, x, {PLACE} AS n FROM a) q WHERE q.n <= 2 AND q.x > 1",
-    f"SELECT q.id + 1 AS c0 FROM (SELECT id, {PLACE} AS n FROM a) q WHERE q.n <= 2",
     f"SELECT k, count(*) AS c0 FROM (SELECT k, {PLACE} AS n FROM a) q WHERE q.n <= 2 GROUP BY k",
     f"SELECT q.id FROM (SELECT id, {PLACE} AS n FROM a) q JOIN b ON b.id = q.id WHERE q.n <= 2",
 ]

@@ -73,6 +73,21 @@ def test_a_view_is_described_before_it_is_written_and_a_side_table_by_its_column
     assert "epoch" in [row[0] for row in ask(clicks, "DESCRIBE commits")]
 
 
+def test_the_snapshots_of_a_table_are_described_as_a_query_gives_them(clicks: FakeLake) -> None:
+    described = ask(clicks, 'DESCRIBE "clicks$snapshots"')
+    assert described[1][:2] == ("snapshot_id", "bigint")
+    names = tuple(row[0] for row in described)
+    assert names == columns(clicks, 'SELECT * FROM "clicks$snapshots"')
+
+
+def test_a_query_is_explained_by_its_engine(clicks: FakeLake) -> None:
+    sql = "EXPLAIN SELECT user_id, count(*) FROM clicks GROUP BY user_id"
+    assert columns(clicks, sql) == ("Query Plan",)
+    assert any("Group By" in str(line) for (line,) in ask(clicks, sql))
+    measured = ask(clicks, f"explain analyze {sql.removeprefix('EXPLAIN ')}")
+    assert any("Total Time" in str(line) for (line,) in measured)
+
+
 def test_the_schema_is_read_like_any_tables(clicks: FakeLake) -> None:
     sql = (
         "SELECT t.table_name, count(*) FROM information_schema.tables AS t"
@@ -110,6 +125,9 @@ def test_functions_are_listed_by_pattern(clicks: FakeLake) -> None:
         ("DESCRIBE", "SYNTAX_ERROR", "DESCRIBE orders"),
         ("SHOW TABLES FROM other", "UNKNOWN_NAMESPACE", "shop"),
         ("SHOW TABLES 5", "UNKNOWN_NAMESPACE", ""),
+        ("EXPLAIN per_user", "NOT_A_QUERY", "headwater explain per_user"),
+        ("EXPLAIN SELECT scroe FROM clicks", "UNKNOWN_COLUMN", "did you mean score?"),
+        ('DESCRIBE "click$snapshots"', "UNKNOWN_TABLE", "did you mean clicks?"),
         ("SHOW CREATE TABLE click", "UNKNOWN_TABLE", "did you mean clicks?"),
         ("SELECT * FROM information_schema.colums", "UNKNOWN_TABLE", "did you mean columns?"),
         ("SELECT cuont(*) FROM clicks", "UNKNOWN_FUNCTION", "did you mean count?"),
@@ -139,6 +157,7 @@ def test_a_wrong_name_is_answered_with_the_one_that_is_meant(
         ("SELECT _col3 FROM (SELECT *, 1 FROM clicks)", ("_col3",)),
         ("WITH c AS (SELECT 1, count(*) FROM clicks) SELECT _col1 FROM c", ("_col1",)),
         ("SELECT * FROM (VALUES (1, 2))", ("_col0", "_col1")),
+        ("VALUES (1, 2), (3, 4) ORDER BY 1", ("_col0", "_col1")),
         ("SELECT _col1 AS x FROM (VALUES (1, 2)) AS v", ("x",)),
         ("SELECT count(*) AS n, 2 FROM clicks GROUP BY user_id ORDER BY 2", ("n", "_col1")),
     ],

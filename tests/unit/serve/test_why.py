@@ -67,6 +67,10 @@ CREATE STREAMING VIEW busy AS SELECT city FROM per_city WHERE orders > 1;
 
 CREATE STREAMING VIEW total AS SELECT count(*) AS orders FROM orders WHERE amount < 0;
 
+CREATE STREAMING VIEW silent AS
+SELECT customer FROM orders GROUP BY customer
+HAVING max(ordered_at) < watermark() - INTERVAL '5' MINUTE;
+
 CREATE STREAMING VIEW parsed AS SELECT order_id, CAST(city AS BIGINT) AS number FROM orders;
 """
 QUARANTINE = pa.schema(
@@ -110,6 +114,7 @@ def filled(folder: Path) -> Lake:
     lake.write("quiet", [{"city": "Bergen"}, {"city": "Narvik"}])
     lake.write("busy", [{"city": "Oslo"}])
     lake.write("total", [{"orders": 0}])
+    lake.write("silent", [{"customer": 2}, {"customer": 3}], AT.replace(minute=50))
     lake.write("parsed", [])
     return lake
 
@@ -268,6 +273,12 @@ def test_having_removes_a_group(lake: Lake) -> None:
     *_, step = steps_of(lake, "per_city", city="Bergen")
     assert (step.name, step.on, step.before, step.after) == ("having", "COUNT(*) > 1", 1, 0)
     assert step.examples == ({"city": "Bergen", "orders": 1, "amount": 70},)
+
+
+def test_a_condition_on_the_watermark_reads_as_it_is_written(lake: Lake) -> None:
+    *_, step = steps_of(lake, "silent", customer="1")
+    assert (step.name, step.before, step.after) == ("having", 1, 0)
+    assert "orders.ordered_at >= watermark() - INTERVAL '5' MINUTE" in step.on
 
 
 def test_every_branch_of_a_union_says_what_it_lacks(lake: Lake) -> None:

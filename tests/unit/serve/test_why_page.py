@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-from collections.abc import Iterator
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from why_lake import CHANGES, ORDERS, Lake, order
 
 from headwater.cli.main import main
-from tests.support.pages import DOCS, Block, blocks
+from tests.support.pages import DOCS, blocks, check_printed
 
 PAGE = DOCS / "how-to" / "explain-a-row.md"
 HOUR = datetime(2026, 1, 1, 10, tzinfo=UTC)
@@ -38,26 +34,13 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     return lake
 
 
-def pairs() -> Iterator[tuple[Block, Block]]:
-    marked = [block for block in blocks(PAGE) if block.mark == "printed"]
-    return ((one, two) for one, two in pairwise(marked) if one.language == "sh")
-
-
 def test_the_page_shows_what_commands_print(
     lake: Lake, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    page = PAGE.read_text(encoding="utf-8")
-    for command, shown in pairs():
-        _, *arguments = shlex.split(command.text)
+
+    def printed(arguments: Sequence[str]) -> str:
         main(["--project", str(lake.project.root), *arguments])
-        printed = capsys.readouterr().out.strip("\n")
-        if os.environ.get("HEADWATER_REWRITE_GOLDEN"):
-            before = page.index(command.text)
-            start = page.index("```text\n", before) + len("```text\n")
-            end = page.index("```", start)
-            page = f"{page[:start]}{printed}\n{page[end:]}"
-        else:
-            assert printed == shown.text
-    if os.environ.get("HEADWATER_REWRITE_GOLDEN"):
-        Path(PAGE).write_text(page, encoding="utf-8")
+        return capsys.readouterr().out
+
+    check_printed(PAGE, printed)

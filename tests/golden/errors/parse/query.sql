@@ -521,14 +521,6 @@ SELECT a INTO x FROM t
 --   hint: describe the rows with SELECT … FROM … WHERE … GROUP BY
 
 ---
-SELECT a FROM t PIVOT (sum(a) FOR b IN (1, 2))
---- fails
--- view.sql:1:24 UNSUPPORTED_SYNTAX — PIVOT cannot be used here
---   SELECT a FROM t PIVOT (sum(a) FOR b IN (1, 2))
---                          ^^^^^^^^^^^^^^^^^^^^^
---   hint: describe the rows with SELECT … FROM … WHERE … GROUP BY
-
----
 SELECT TOP 3 a FROM t
 --- fails
 -- view.sql:1:12 SYNTAX_ERROR — syntax error at or near "3"
