@@ -386,6 +386,8 @@ def _failed(event: StateChanged, error: HeadwaterError) -> str:
 
 
 def _so_far(event: ViewBuilding) -> str:
+    if event.done >= event.total:  # of a shuffle, or an input that is read twice, nobody knows
+        return f"{count(event.total, 'row')} read, computing for {about(event.seconds)}"
     left = "" if event.left is None else f", {about(event.left)} left"
     return f"{event.done:,} of {count(event.total, 'row')}, {event.rate:,.0f} rows/s{left}"
 

@@ -55,6 +55,7 @@ from headwater.plan.rules.computed import (
 from headwater.plan.shared_values import SharedValues
 from headwater.plan.sql.recursion import depth_of
 from headwater.plan.sql.render import in_time_at_last
+from headwater.plan.unread import without_unread
 
 _WINDOW = {"window_start", "window_end"}
 
@@ -168,7 +169,7 @@ def guard_of(
     """
     if view.on_error == OnError.FAIL:
         return None
-    query = view.query.copy()
+    query = without_unread(view.query)
     finder = _Finder(query, catalog, allowed, depth_of(view))
     # the innermost first: their columns are computed before those that read them
     for select in reversed(list(selects(query))):

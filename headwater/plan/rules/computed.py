@@ -11,19 +11,16 @@ from sqlglot import exp
 
 from headwater.algebra.scalars import conjuncts
 from headwater.analyze.failing.nonzero_divisors import Facts, facts_of
-from headwater.analyze.query_parts import aggregates, is_aggregate, union_branches
+from headwater.analyze.query_parts import aggregates, is_aggregate
 
 
 def row_expressions(select: exp.Select) -> Iterator[exp.Expr]:
-    """Yield what is computed of each row that passes WHERE, and is used."""
+    """Yield what is computed of each row that passes WHERE."""
     for join in select.args.get("joins") or []:
         if isinstance(join.this, exp.Unnest):
             yield from join.this.expressions
     if not is_aggregate(select):
-        used = _used_above(select)
-        for item in select.selects:
-            if used is None or item.alias_or_name in used:
-                yield item.unalias()
+        yield from (item.unalias() for item in select.selects)
         yield from _after(select)
         return
     group = select.args.get("group")
@@ -86,27 +83,6 @@ def facts_of_groups(select: exp.Select) -> Facts:
     having = select.args.get("having")
     terms = [term for term in conjuncts(having.this if having else None) if aggregates(term)]
     return facts_of(exp.and_(*terms)) if terms else frozenset()
-
-
-def _used_above(select: exp.Select) -> set[str] | None:
-    """The columns that the query around a subquery reads; None if it is none."""
-    around = select.parent
-    while isinstance(around, exp.SetOperation) or (
-        isinstance(around, exp.Subquery) and not around.alias
-    ):
-        around = around.parent
-    if not isinstance(around, exp.Subquery):
-        return None
-    outer = around.find_ancestor(exp.Select)
-    names = [each.alias_or_name for each in union_branches(around.this)[0].selects]
-    given = renamed(around) or names
-    read = {
-        column.name
-        for column in (outer.find_all(exp.Column) if outer else ())
-        if column.table == around.alias_or_name
-    }
-    own = [each.alias_or_name for each in select.selects]
-    return {name for name, shown in zip(own, given, strict=True) if shown in read}
 
 
 def renamed(subquery: exp.Expr) -> list[str]:

@@ -236,3 +236,37 @@ def test_the_select_at_rest_has_the_guard_unless_the_view_may_fail() -> None:
 def test_on_error_survives_printing() -> None:
     text = "CREATE STREAMING VIEW v ON ERROR DROP AS SELECT 1 / k AS x FROM t"
     assert "ON ERROR DROP" in to_sql(parse(text)[0])
+
+
+UNREAD = {
+    "a column": "SELECT id FROM (SELECT id, 1 / k AS x FROM t) q",
+    "a column of groups": "SELECT id FROM (SELECT id, max(1 / k) AS x FROM t GROUP BY id) q",
+    "of a level below": "SELECT id FROM (SELECT id, x + 1 AS y FROM"
+    " (SELECT id, max(1 / k) AS x FROM t GROUP BY id) p) q",
+    "a name of the alias": "SELECT a FROM (SELECT id, 1 / k FROM t) q (a, b)",
+    "of every branch": "SELECT id FROM"
+    " (SELECT id, 1 / k AS x FROM t UNION ALL SELECT id, 2 FROM u) q",
+    "over groups": "SELECT id FROM (SELECT id, 1 / count(a) AS x FROM t GROUP BY id) q",
+}
+READ = {
+    "in WHERE": "SELECT id FROM (SELECT id, max(1 / k) AS x FROM t GROUP BY id) q WHERE x > 1",
+    "in a subquery": "SELECT id FROM (SELECT id, max(1 / k) AS x FROM t GROUP BY id) q"
+    " WHERE EXISTS (SELECT 1 FROM u WHERE u.id = q.x)",
+    "by DISTINCT": "SELECT id FROM (SELECT DISTINCT id, 1 / k AS x FROM t) q",
+    "by UNION": "SELECT id FROM (SELECT id, 1 / k AS x FROM t UNION SELECT id, 2 FROM u) q",
+    "by LIMIT": "SELECT id FROM (SELECT id, 1 / k AS x FROM t ORDER BY x, id LIMIT 2) q",
+    "by the number of rows": "SELECT 1 AS x FROM (SELECT sum(1 / k) AS x FROM t) q",
+}
+
+
+@pytest.mark.parametrize("query", UNREAD.values(), ids=UNREAD.keys())
+def test_what_nobody_reads_takes_no_row(query: str) -> None:
+    """No engine computes it: such a row is in the view, and must be in its SELECT at rest."""
+    assert plan(query).guard is None
+
+
+@pytest.mark.parametrize("query", READ.values(), ids=READ.keys())
+def test_what_is_read_anywhere_is_guarded(query: str) -> None:
+    guard = plan(query).guard
+    assert guard is not None
+    assert "1 / k" in guard.expressions

@@ -78,7 +78,11 @@ def test_status_and_lines(tmp_path: Path) -> None:
 
     out = io.StringIO()
     Lines(out)(event)
-    assert out.getvalue() == "building per_user__next: 250 of 1,000 rows, 50 rows/s, 15 s left\n"
+    Lines(out)(ViewBuilding("per_hour", 1000, 1000, 12))
+    assert out.getvalue().splitlines() == [
+        "building per_user__next: 250 of 1,000 rows, 50 rows/s, 15 s left",
+        "building per_hour: 1,000 rows read, computing for 12 s",
+    ]
 
 
 def test_a_view_that_ends_while_it_is_looked_at_is_not_built_for_ever() -> None:

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 from headwater.engine.incremental.contract import RuleWriter, Tick
+from headwater.engine.incremental.merged import merged
 from headwater.engine.view_commit import Change
-from headwater.lake.iceberg.merge import Upsert, upsert
+from headwater.lake.iceberg.merge import Upsert
 from headwater.plan.program import FoldProgram
 
 SOURCE = "__aggregated"
 
 
-@contextmanager
-def _change(tick: Tick, program: FoldProgram) -> Iterator[Change]:
-    """Aggregate the change once, and give what merges it."""
-    change = _upsert(program)
-    rows = tick.session.sql(program.change_sql).persist()
-    try:
-        rows.createOrReplaceTempView(SOURCE)
-        yield Change(lambda target: upsert(tick.session, target, change, tick.before))
-    finally:
-        rows.unpersist()
+def _change(tick: Tick, program: FoldProgram) -> AbstractContextManager[Change]:
+    return merged(tick, program.change_sql, _upsert(program))
 
 
 def _whole_sql(program: FoldProgram) -> str:
