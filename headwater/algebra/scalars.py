@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -27,6 +27,11 @@ def column(name: str, like: Column) -> exp.Column:
 def passed_on(like: Column, name: str | None = None) -> Computed:
     """Return a column of the input as one of a node above, under its own name or another one."""
     return Computed(replace(like, name=name or like.name), column(like.name, like))
+
+
+def names_in(scalars: Iterable[exp.Expr]) -> set[str]:
+    """Return the names of the columns that scalars read."""
+    return {each.name for scalar in scalars for each in scalar.find_all(exp.Column)}
 
 
 def fresh(name: str, taken: Collection[str]) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from headwater.dialect.vocabulary import is_system_column
 from headwater.errors import TerminalError
-from headwater.lake.catalog import Lake, check_columns
+from headwater.lake.catalog import Lake
 from headwater.lake.evolve import ColumnDifference, Evolved, difference, evolved, schema_changed
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.commit import Fence
@@ -93,12 +93,14 @@ def follow_rule(plan: ViewPlan, fence: Fence | None, table: LakeTable, spec: Tab
         TerminalError: ``SCHEMA_CHANGED`` if anything else differs; ``FENCED``.
     """
     ddl = columns_ddl(spec)
-    change, marker = difference(table.columns(), table.stored_columns(ddl)), table.marker()
+    change = difference(table.columns(), table.stored_columns(ddl))
+    if not change:
+        return
     hidden = all(column.startswith(STATE) for column in (*change.added, *change.dropped))
     alone = hidden and not (change.widened or change.retyped or change.moved)
-    if not (change and alone and marker and plan.is_of(marker.fingerprint)):
-        check_columns(table, spec)
-        return
+    marker = table.marker()
+    if not (alone and marker and plan.is_of(marker.fingerprint)):
+        raise schema_changed(spec.name, change)
     if fence:
         fence.check()
     table.alter(change, ddl)

@@ -6,7 +6,7 @@ looked at. Other columns stay: an event time that is not read may date the rows.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 from sqlglot import exp
 
@@ -26,19 +26,16 @@ def without_unread(query: exp.Query) -> exp.Query:
     """Return a copy of a bound query without the unread columns of its subqueries that can fail."""
     copy = query.copy()
     for select in list(selects(copy)):  # the outermost first: it says what is read below
+        read = {(each.table, each.name) for each in select.find_all(exp.Column)}
         for item in relations(select):
             if isinstance(item, exp.Subquery) and is_union_all(item.this):
-                _drop(item, {c.name for c in _of(select, item.alias_or_name)})
+                _drop(item, {name for alias, name in read if alias == item.alias_or_name})
     return copy
 
 
-def _of(select: exp.Select, alias: str) -> Iterator[exp.Column]:
-    return (each for each in select.find_all(exp.Column) if each.table == alias)
-
-
 def _drop(item: exp.Subquery, read: Collection[str]) -> None:
-    branches = union_branches(item.this)
-    names = renamed(item) or [each.alias_or_name for each in branches[0].selects]
+    branches, given = union_branches(item.this), renamed(item)
+    names = given or [each.alias_or_name for each in branches[0].selects]
     kept = [
         at
         for at, (name, *same) in enumerate(zip(names, *(b.selects for b in branches), strict=True))
@@ -47,9 +44,9 @@ def _drop(item: exp.Subquery, read: Collection[str]) -> None:
     if kept and len(kept) < len(names) and all(_stays(branch, kept) for branch in branches):
         for branch in branches:
             branch.set("expressions", [branch.selects[at] for at in kept])
-        if renamed(item):
-            columns = item.args["alias"].columns
-            item.args["alias"].set("columns", [columns[at] for at in kept])
+        if given:
+            alias = item.args["alias"]
+            alias.set("columns", [alias.columns[at] for at in kept])
 
 
 def _named(branches: Collection[exp.Select], at: int) -> bool:

@@ -284,9 +284,15 @@ _DELTA = tuple(
     if shape.name in ("appended", "totals", "variety", "answered")
 )
 
-_SUMMED = "SELECT n, count(*) AS keys, sum(total) AS total, min(least) AS least FROM {0} GROUP BY n"
+_OF_TOTALS = {
+    "summed": "SELECT n, count(*) AS keys, sum(total) AS total, min(least) AS least FROM {0}"
+    " GROUP BY n",
+    # by exact change: rows come, are corrected and go
+    "even": "SELECT key, total + n AS more FROM {0} WHERE n % 2 = 0",
+}
 _OVER_VIEWS = tuple(
-    Shape(f"summed_{base}", (base,), _SUMMED.format(base), _SUMMED.format(base), streaming=False)
+    Shape(f"{name}_{base}", (base,), sql.format(base), sql.format(base), streaming=False)
+    for name, sql in _OF_TOTALS.items()
     for base in ("totals", "totals_delta")
 )
 

@@ -133,6 +133,11 @@ class Landed:
             marks = ", ".join("?" * len(self.rows[0]))
             duck.executemany(f"INSERT INTO all_{self.name} VALUES ({marks})", self.rows)
 
+    def create_whole_in(self, duck: duckdb.DuckDBPyConnection) -> None:
+        """Make a view of all rows under the name of the table."""
+        self.create_in(duck)
+        duck.execute(f"CREATE VIEW {self.name} AS SELECT * EXCLUDE (_epoch) FROM all_{self.name}")
+
 
 def _told(
     target: Table,

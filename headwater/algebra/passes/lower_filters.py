@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Set as AbstractSet
 
-from sqlglot import exp
-
 from headwater.algebra.nodes import Aggregate, Filter, Node, Project, Query, Scalar, from_bottom
-from headwater.algebra.scalars import conjunction, conjuncts
+from headwater.algebra.scalars import conjunction, conjuncts, names_in
 
 
 def lower_filters(query: Query) -> Query:
@@ -33,24 +31,22 @@ def lower_filters(query: Query) -> Query:
 
 
 def _filtered(node: Node, predicate: Scalar, shared: AbstractSet[Node]) -> Node:
-    """The rows of a node for which a predicate is true."""
+    """The rows of a node for which a predicate is true; two filters are one."""
+    if isinstance(node, Filter) and node not in shared:
+        return _filtered(node.input, _both(node.predicate, predicate), shared)
     terms = conjuncts(predicate)
     passed = set[str]() if node in shared else _passed(node)
-    below = [each for each in terms if (reads := _reads(each)) and reads <= passed]
+    below = [each for each in terms if (reads := names_in([each])) and reads <= passed]
     if not below:
-        return _joined(node, predicate, shared)
-    lowered = conjunction([each.copy() for each in below])
-    found = node.over([_filtered(node.inputs[0], lowered, shared)])
-    rest = [each.copy() for each in terms if not any(each is one for one in below)]
-    return _joined(found, conjunction(rest), shared) if rest else found
-
-
-def _joined(node: Node, predicate: Scalar, shared: AbstractSet[Node]) -> Filter:
-    """A filter; of two, one that asks for what the lower one asks for first."""
-    if not isinstance(node, Filter) or node in shared:
         return Filter(node, predicate)
-    terms = [*conjuncts(node.predicate), *conjuncts(predicate)]
-    return Filter(node.input, conjunction([each.copy() for each in terms]))
+    found = node.over([_filtered(node.inputs[0], _both(*below), shared)])
+    rest = [each for each in terms if not any(each is one for one in below)]
+    return Filter(found, _both(*rest)) if rest else found
+
+
+def _both(*terms: Scalar) -> Scalar:
+    """Copies of terms, joined by AND in the order in which they are asked."""
+    return conjunction([part.copy() for term in terms for part in conjuncts(term)])
 
 
 def _passed(node: Node) -> set[str]:
@@ -61,7 +57,3 @@ def _passed(node: Node) -> set[str]:
         case Project(_, outputs):
             return {each.name for each in outputs if each.passed}
     return set()
-
-
-def _reads(scalar: Scalar) -> set[str]:
-    return {each.name for each in scalar.find_all(exp.Column)}

@@ -6,11 +6,9 @@ A subtree that is read twice keeps what either of its readers needs, and stays o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-
-from sqlglot import exp
 
 from headwater.algebra.nodes import (
     Aggregate,
@@ -25,7 +23,6 @@ from headwater.algebra.nodes import (
     Node,
     Project,
     Query,
-    Scalar,
     Scan,
     Self,
     Session,
@@ -37,7 +34,7 @@ from headwater.algebra.nodes import (
     Window,
     from_bottom,
 )
-from headwater.algebra.scalars import passed_on
+from headwater.algebra.scalars import names_in, passed_on
 
 
 def prune(query: Query) -> Query:
@@ -66,36 +63,37 @@ def _read(node: Node, needed: AbstractSet[str]) -> list[AbstractSet[str]]:
         case Scan() | Values() | Self():
             return []
         case Project(_, outputs):
-            return [_names(each.value for each in outputs if each.name in needed)]
+            return [names_in(each.value for each in outputs if each.name in needed)]
         case Filter(_, predicate):
-            return [{*needed, *_names([predicate])}]
+            return [{*needed, *names_in([predicate])}]
         case Top(_, order):
-            return [{*needed, *_names(order)}]
+            return [{*needed, *names_in(order)}]
         case FlatMap(_, generator, given):
             match generator:
                 case Elements(arrays):
-                    read = _names(arrays)
+                    read = names_in(arrays)
                 case TimeWindows(call):
-                    read = _names([call])
+                    read = names_in([call])
             return [({*needed} - {each.name for each in given}) | read]
         case Aggregate(_, keys):
-            return [{*keys, *_names(each.value for each in _measures(node, needed))}]
+            return [{*keys, *names_in(each.value for each in _measures(node, needed))}]
         case Window(input, partition, order, frame, calls):
             kept = [each.value for each in calls if each.name in needed]
-            read = _names([*partition, *order, *kept, *([frame] if frame else [])])
+            read = names_in([*partition, *order, *kept, *([frame] if frame else [])])
             return [(needed & input.by_name.keys()) | (read if kept else set())]
         case Join(left, right, _, equal, residual):
-            both = {*needed, *_names([residual] if residual is not None else [])}
-            own = _names(each.left for each in equal), _names(each.right for each in equal)
+            both = {*needed, *names_in([residual] if residual is not None else [])}
+            own = names_in(each.left for each in equal), names_in(each.right for each in equal)
             return [
                 (both & left.by_name.keys()) | own[0],
                 (both & right.by_name.keys()) | own[1],
             ]
         case AsOf(left, right, equal, at, order, _, held):
             more = [*order, *([held] if held is not None else [])]
+            versions = names_in([*more, *(each.right for each in equal)])
             return [
-                (needed & left.by_name.keys()) | _names([at, *(each.left for each in equal)]),
-                (needed & right.by_name.keys()) | _names([*more, *(each.right for each in equal)]),
+                (needed & left.by_name.keys()) | names_in([at, *(each.left for each in equal)]),
+                (needed & right.by_name.keys()) | versions,
             ]
         case Session(_, keys, time, _, given):
             return [({*needed} - {each.name for each in given}) | {*keys, time}]
@@ -126,8 +124,8 @@ def _pruned(node: Node, inputs: list[Node], needed: Collection[str]) -> Node:
             ]:
                 return inputs[0]
             return Project(inputs[0], kept)
-        case Filter() | Top() | FlatMap() | Session():
-            return replace(node, input=inputs[0])
+        case Filter() | Top() | FlatMap() | Session() | Join() | AsOf():
+            return node.over(inputs)
         case Match() | Fixpoint() | SetOperation():
             return _exact(node, inputs)
         case Aggregate(_, keys):
@@ -135,8 +133,6 @@ def _pruned(node: Node, inputs: list[Node], needed: Collection[str]) -> Node:
         case Window(calls=calls):
             kept = tuple(each for each in calls if each.name in needed)
             return replace(node, input=inputs[0], calls=kept) if kept else inputs[0]
-        case Join() | AsOf():
-            return replace(node, left=inputs[0], right=inputs[1])
         case Union(parts, given):
             places = _places(node, needed)
             kept_parts = [
@@ -165,13 +161,7 @@ def _exact(node: Match | Fixpoint | SetOperation, inputs: list[Node]) -> Node:
         _only(each, [c.name for c in was.columns])
         for each, was in zip(inputs, node.inputs, strict=True)
     ]
-    match node:
-        case Match():
-            return replace(node, input=own[0])
-        case Fixpoint():
-            return replace(node, anchor=own[0], step=own[1])
-        case SetOperation():
-            return replace(node, left=own[0], right=own[1])
+    return node.over(own)
 
 
 def _only(node: Node, names: list[str]) -> Node:
@@ -179,7 +169,3 @@ def _only(node: Node, names: list[str]) -> Node:
     if [each.name for each in node.columns] == names:
         return node
     return Project(node, tuple(passed_on(node.by_name[each]) for each in names))
-
-
-def _names(scalars: Iterable[Scalar]) -> set[str]:
-    return {each.name for scalar in scalars for each in scalar.find_all(exp.Column)}

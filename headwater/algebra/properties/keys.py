@@ -38,7 +38,7 @@ from headwater.algebra.nodes import (
     Window,
     from_bottom,
 )
-from headwater.algebra.scalars import conjuncts
+from headwater.algebra.scalars import conjuncts, names_in
 
 Key = tuple[str, ...]
 Follows = tuple[frozenset[str], frozenset[str]]
@@ -199,7 +199,7 @@ def _projected(below: Keys, input: Node, outputs: Sequence[Computed]) -> Keys:
     known = {each for each, _ in follows if each <= new.keys()}
     made: list[Follows] = []
     for each in outputs:
-        read = frozenset(column.name for column in each.value.find_all(exp.Column))
+        read = frozenset(names_in([each.value]))
         if isinstance(each.value, exp.Column) or not all(_is_exact(input.by_name[n]) for n in read):
             continue
         for names in known | ({read} if read <= new.keys() else set()):
@@ -227,7 +227,7 @@ def _equated(predicate: exp.Expr, *inputs: Node) -> Iterator[Follows]:
         if not isinstance(term, (exp.EQ, exp.NullSafeEQ)):
             continue
         for one, other in ((term.this, term.expression), (term.expression, term.this)):
-            read = [each.name for each in other.find_all(exp.Column)]
+            read = names_in([other])
             if (
                 isinstance(one, exp.Column)
                 and not any(other.find_all(exp.Query))
@@ -301,7 +301,7 @@ def _pairs(node: Join, of: int) -> Iterator[Follows]:
     columns = node.left.by_name | node.right.by_name
     for each in node.equal:
         one, other = (each.left, each.right)[:: -1 if of else 1]
-        read = [column.name for column in one.find_all(exp.Column)]
+        read = names_in([one])
         if isinstance(other, exp.Column) and all(
             _is_exact(columns[name]) for name in (other.name, *read)
         ):

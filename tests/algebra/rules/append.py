@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from headwater.plan.rules import append
-from headwater.plan.rules.exact_change import ExactChange
 from headwater.plan.rules.join_patterns import RowsRead
+from tests.algebra.mistakes import read_otherwise
 from tests.algebra.query import QueryTrial, trials
 from tests.algebra.rule import Rule
 from tests.fuzz import queries
@@ -32,12 +32,7 @@ def _trial(seed: str, ticks: int) -> QueryTrial:
 
 def _both_as_they_are(patch: pytest.MonkeyPatch) -> None:
     """A joined row both parts of which came in one tick counts twice."""
-    reader, after = ExactChange._reader, {RowsRead.BEFORE: RowsRead.AFTER}
-    patch.setattr(
-        ExactChange,
-        "_reader",
-        lambda self, state, changing: reader(self, after.get(state, state), changing),
-    )
+    read_otherwise(patch, {RowsRead.BEFORE: RowsRead.AFTER})
 
 
 RULE = Rule(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from headwater.plan.rules import exact_change
-from headwater.plan.rules.exact_change import ExactChange
 from headwater.plan.rules.join_patterns import RowsRead
+from tests.algebra.mistakes import read_otherwise
 from tests.algebra.query import trials
 from tests.algebra.rule import Rule
 from tests.fuzz import queries
@@ -14,12 +14,7 @@ from tests.fuzz import queries
 
 def _never_both(patch: pytest.MonkeyPatch) -> None:
     """A change of the first item meets the others as they were: what came in both is missing."""
-    reader, before = ExactChange._reader, {RowsRead.AFTER: RowsRead.BEFORE}
-    patch.setattr(
-        ExactChange,
-        "_reader",
-        lambda self, state, changing: reader(self, before.get(state, state), changing),
-    )
+    read_otherwise(patch, {RowsRead.AFTER: RowsRead.BEFORE})
 
 
 RULE = Rule(

@@ -71,10 +71,7 @@ def plain(held: list[tuple[object, ...]]) -> list[str]:
 def check(running: Running, landed: list[Landed]) -> None:
     with duckdb.connect() as duck:
         for table in landed:
-            table.create_in(duck)
-            duck.execute(
-                f"CREATE VIEW {table.name} AS SELECT * EXCLUDE (_epoch) FROM all_{table.name}"
-            )
+            table.create_whole_in(duck)
         for name, sql in (CORRECTED | FOLDED).items():
             own = sql.replace("count_if(x > 1)", "count(*) FILTER (WHERE x > 1)")
             duck.execute(f"CREATE VIEW {name} AS {own}")

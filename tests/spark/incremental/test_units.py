@@ -70,10 +70,7 @@ def tables(lake):
 def check(running, landed, views=VIEWS):
     with duckdb.connect() as duck:
         for table in landed.values():
-            table.create_in(duck)
-            duck.execute(
-                f"CREATE VIEW {table.name} AS SELECT * EXCLUDE (_epoch) FROM all_{table.name}"
-            )
+            table.create_whole_in(duck)
         for name, sql in views.items():
             duck.execute(f"CREATE VIEW {name} AS {sql}")
             expected = duck.sql(f"FROM {name}").fetchall()
