@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from enum import StrEnum
+from enum import Enum, StrEnum
 from functools import cached_property
 from typing import Any
 
@@ -139,6 +139,15 @@ class Node:
                 raise Malformed(f'{kind} gives a new value the name "{each.name}" of another')
 
 
+class RowsRead(Enum):
+    """Which rows of a relation are read: the ending of the temporary view that holds them."""
+
+    AFTER = ""
+    BEFORE = "__before"
+    CHANGE = "__change"
+    ANY = "__any"
+
+
 @dataclass(frozen=True, eq=False)
 class Scan(Node):
     """The rows of a source, table, log or view.
@@ -146,10 +155,12 @@ class Scan(Node):
     Attributes:
         relation: its name.
         reads: columns, each with the name that the relation has for it.
+        state: which rows, in the change of a tree; otherwise those that are there now.
     """
 
     relation: str
     reads: tuple[tuple[Column, str], ...]
+    state: RowsRead = RowsRead.AFTER
 
 
 @dataclass(frozen=True, eq=False)

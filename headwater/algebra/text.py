@@ -92,9 +92,9 @@ class _Text:
 def _words(node: Node) -> str:
     """What a node does, as one line."""
     match node:
-        case Scan(relation, reads):
+        case Scan(relation, reads, state):
             items = (_renamed(each.name, own) for each, own in reads)
-            return f"Scan {relation}: {', '.join(items)}"
+            return f"Scan {relation}{state.value.replace('__', ' ')}: {', '.join(items)}"
         case Values(given, rows):
             return f"Values {_names(given)}: {', '.join(f'({_listed(row)})' for row in rows)}"
         case Project(_, outputs):

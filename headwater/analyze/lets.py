@@ -50,6 +50,8 @@ def once(node: exp.Expr, rewriting: Rewriting, printed: Rewriting = lambda let: 
         rewriting: what may write an operand of the node, or copies of it, several times.
         printed: writes a let in the SQL of an engine.
     """
+    if isinstance(node, exp.UDTF):  # rows are no value that a name could stand for
+        return rewriting(node)
     operands = {next(_NUMBERS): each for each in _strict(node) if is_long(each)}
     for number, operand in operands.items():
         operand.meta[_OPERAND] = number

@@ -10,6 +10,7 @@ from typing import cast
 
 from sqlglot import exp
 
+from headwater.dialect.normalize import identifier
 from headwater.dialect.vocabulary import name_shown
 
 PLACES = "places"
@@ -181,12 +182,12 @@ def rename_outputs(select: exp.Select, names: Sequence[str]) -> None:
     pairs = [*zip(select.selects, names, strict=True)]
     new = {item.alias: name for item, name in pairs if not _stays(item, select, names)}
     for item, name in pairs:
-        item.set("alias", exp.to_identifier(name))
+        item.set("alias", identifier(name))
     order = select.args.get("order")
     for ordered in order.expressions if order is not None else ():
         output = ordered.this
         if isinstance(output, exp.Column) and not output.table and output.name in new:
-            output.set("this", exp.to_identifier(new[output.name]))
+            output.set("this", identifier(new[output.name]))
 
 
 def _stays(item: exp.Expr, select: exp.Select, names: Sequence[str]) -> bool:

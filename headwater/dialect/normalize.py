@@ -219,15 +219,23 @@ _CHECKS: dict[type[exp.Expr], Callable[[exp.Expr], None]] = {
 }
 
 
+def identifier(name: str) -> exp.Identifier:
+    """Return a name as the binder writes it: in quotes where it needs them."""
+    return exp.to_identifier(name, quoted=_needs_quotes(name))
+
+
+def _needs_quotes(name: str) -> bool:
+    return not _PLAIN.fullmatch(name) or name in TrinoGenerator.RESERVED_KEYWORDS
+
+
 def _canonical(node: exp.Expr, words: type[Tokenizer]) -> None:
     if isinstance(node, exp.Identifier):
         name = node.this.lower()
         if node.args.get("quoted"):
             node.meta.setdefault(IN_QUOTES, node.this)
         node.set("this", name)
-        needed = not _PLAIN.fullmatch(name) or name in TrinoGenerator.RESERVED_KEYWORDS
         kept = node.args.get("quoted") and name.upper() in words.KEYWORDS
-        node.set("quoted", bool(needed or kept))
+        node.set("quoted", bool(_needs_quotes(name) or kept))
     elif isinstance(node, exp.Anonymous) and isinstance(node.this, str):
         node.set("this", node.this.lower())
     elif isinstance(node, exp.DataType):

@@ -25,6 +25,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame
 
+from headwater.algebra.change import SIGN
 from headwater.analyze.definitions import Sink
 from headwater.connectors.registry import open_sink
 from headwater.connectors.sink_contract import DeliveryEpoch
@@ -35,7 +36,6 @@ from headwater.lake.protocol.commit import Fence, SideWrite, commit
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import BEGUN, PLACE, SINK
 from headwater.lake.spec import TableSpec
-from headwater.plan.program import SIGN
 from headwater.plan.sql.spark_text import name as quoted
 
 _COLUMNS = (("sink", "STRING", True),)  # a table has at least one

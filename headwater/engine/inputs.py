@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
+from headwater.algebra.change import SIGN
+from headwater.algebra.nodes import RowsRead
 from headwater.analyze.definitions import Catalog, Field, Source
 from headwater.analyze.time.recent import Age
 from headwater.analyze.typing.types import spark_type
@@ -22,9 +24,7 @@ from headwater.lake.iceberg.changed_rows import changed_rows, rows_that_differ
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.protocol.table import Table
 from headwater.lake.watermark import reached_by
-from headwater.plan.program import SIGN
 from headwater.plan.rules.contract import Input, InputKind
-from headwater.plan.rules.join_patterns import RowsRead
 from headwater.plan.sql.spark_text import at
 from headwater.plan.sql.spark_text import name as quoted
 from headwater.plan.view_plan import ViewPlan

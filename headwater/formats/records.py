@@ -27,9 +27,9 @@ from pyspark.sql import DataFrame
 from sqlglot import exp
 
 from headwater import __version__
+from headwater.algebra.change import SIGN
 from headwater.analyze.definitions import Field, RecordFormat, Sink
 from headwater.analyze.typing import types as t
-from headwater.plan.program import SIGN
 from headwater.plan.sql.spark_text import name, text
 
 KEY, VALUE, HEADERS = "key", "value", "headers"

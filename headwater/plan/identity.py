@@ -37,17 +37,17 @@ the order that the author wrote (ADR 0112).
 FORMER = 2
 """The format whose fingerprints are still compared: its lakes have no other."""
 
-SELECT = "SELECT"
-"""The part in which columns differ."""
+SELECT, FROM = "SELECT", "FROM"
+"""The parts in which columns and what they are read from differ."""
 
 WRITTEN = "order of terms"
 """The part that holds the order as written, for state that Spark stores in this order."""
 
 CLAUSES = {
-    "from_": "FROM",
-    "joins": "FROM",
-    "laterals": "FROM",
-    "match": "FROM",
+    "from_": FROM,
+    "joins": FROM,
+    "laterals": FROM,
+    "match": FROM,
     "where": "WHERE",
     "group": "GROUP BY",
     "having": "HAVING",
@@ -116,12 +116,17 @@ class Identity:
         return found if same else [SELECT, *found]
 
     def renames(self, other: Identity) -> dict[str, str]:
-        """Return the columns that another one has under another name: the name here, that there."""
+        """Return the columns that another one has under another name: the name here, that there.
+
+        None if FROM differs: what stands for a column may then be one of another relation.
+        """
+        if self.parts.get(FROM) != other.parts.get(FROM):
+            return {}
         gone = {text: name for name, text in other.columns.items() if name not in self.columns}
         return {
             name: gone.pop(text)
             for name, text in self.columns.items()
-            if name not in other.columns and text in gone
+            if text and name not in other.columns and text in gone
         }
 
     def adds(self, other: Identity) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from headwater.algebra.nodes import from_bottom
+from headwater.algebra.passes import passed
 from headwater.analyze.definitions import (
     Catalog,
     ChangelogMode,
@@ -25,6 +26,7 @@ from headwater.analyze.definitions import (
     View,
 )
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.relational import algebra_of
 from headwater.analyze.rules.changelog import ChangelogModes, effective_emit
 from headwater.analyze.time.clock import has_watermark
 from headwater.analyze.time.dated import DATED, is_dated
@@ -180,7 +182,8 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         follows=view.changes if _evolves(view, catalog) else "",
         find_guard=partial(_guard, ordered, catalog, allowed),
         build_guarded=lambda guard: write(
-            tolerant(_same_guard(guard, kept, ordered, catalog, allowed), sums=not holds_sums)
+            tolerant(_same_guard(guard, kept, ordered, catalog, allowed), sums=not holds_sums),
+            guarded=True,
         ),
         build_whole=(
             partial(_whole, view, catalog, emit, allowed)
@@ -388,9 +391,12 @@ def _program(
     emit: Emit,
     allowed: timedelta | None,
     query: exp.Query,
+    *,
+    guarded: bool = False,
 ) -> Program:
     """The program of a view for one of its queries: its own, or the one with the guard."""
-    spark = replace(view, query=portable(query, "spark"))
+    tree = passed(algebra_of(query, catalog)) if guarded and rule.by_tree else view.tree
+    spark = replace(view, query=portable(query, "spark"), tree=tree)
     return rule.program(spark, shape_of(spark, catalog, emit), catalog, allowed)
 
 

@@ -286,10 +286,6 @@ class StateColumn:
     update: str
 
 
-SIGN = "__sign"
-"""Column of a change: 1 in the rows that came, -1 in those that went."""
-
-
 @dataclass(frozen=True, slots=True)
 class ExactChangeProgram(Program):
     """Exact change: the rows that come and go, by the key of the view.

@@ -14,6 +14,7 @@ from enum import StrEnum
 
 from sqlglot import exp
 
+from headwater.algebra.nodes import RowsRead
 from headwater.algebra.scalars import conjuncts
 from headwater.analyze.bind.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog, Emit, Source, View
@@ -61,6 +62,7 @@ class RelationShape:
         recent: the age that its rows may have, by the view's watermark; None for any.
         young: the same, of a relation that is read up to several ages.
         dated: the columns that compare its rows with the view's watermark.
+        state: which of its rows are read, in the change of a query.
     """
 
     name: str
@@ -73,6 +75,7 @@ class RelationShape:
     recent: Age | None = None
     young: Age | None = None
     dated: tuple[Age, ...] = ()
+    state: RowsRead = RowsRead.AFTER
 
     @property
     def within(self) -> Age | None:
@@ -299,6 +302,7 @@ def _relation(
         inner.meta.get(RECENT),
         inner.meta.get(YOUNG),
         dated,
+        RowsRead(inner.db),
     )
 
 

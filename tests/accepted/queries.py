@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from headwater.algebra.change import SIGN
 from headwater.analyze.definitions import ARRIVAL_COLUMN, WATERMARK_COLUMN, Catalog
 from headwater.analyze.typing.types import duckdb_type, spark_type, trino_type
 from headwater.dialect.syntax import PatternRows, RecursiveRows
 from headwater.plan.program import (
     CURRENT,
-    SIGN,
     UNITS,
     AffectedGroupsProgram,
     AffectedKeysProgram,
@@ -139,9 +139,10 @@ def _recursions(plan: ViewPlan) -> dict[str, Columns]:
 
 def _relations(plan: ViewPlan, catalog: Catalog) -> dict[str, Columns]:
     found: dict[str, Columns] = {}
-    for name in plan.view.inputs:
+    for each in plan.inputs:
+        name, appends = each.name, each.appends
         held = columns(name, catalog, "spark")
-        appends = next(each.appends for each in plan.inputs if each.name == name)
+        held += [(age.flag, "BOOLEAN") for age in each.dated]
         found |= {name: held, f"{name}__before": held, f"{name}__any": held}
         found[f"{name}__change"] = held if appends else [*held, (SIGN, "INT")]
     return found

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from pyspark.sql.types import DataType, DecimalType, StringType
 from sqlglot import exp, parse_one
 
+from headwater.algebra.change import SIGN
 from headwater.engine.incremental.registry import writer_of
 from headwater.lake.iceberg.merge import Upsert, same_keys
 from headwater.plan.full_program import FullProgram
 from headwater.plan.program import (
     CURRENT,
     NOW,
-    SIGN,
     UNIT,
     UNITS,
     AffectedGroupsProgram,

@@ -19,11 +19,12 @@ from random import Random
 
 import duckdb
 
+from headwater.algebra.change import SIGN
 from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog, ChangelogMode
 from headwater.dialect import parse
 from headwater.plan.planner import plan_project
-from headwater.plan.program import SIGN, Program
+from headwater.plan.program import Program
 from headwater.plan.view_plan import ViewPlan
 from tests.algebra.translate import MACROS, collected, duckdb_sql, duckdb_type
 from tests.fuzz.oracle import open_duckdb

@@ -18,7 +18,7 @@ from tests.fuzz.expressions import (
     value,
     window,
 )
-from tests.fuzz.schemas import INPUTS, KINDS, LOGS, MOVING, Draw, elements
+from tests.fuzz.schemas import INPUTS, KEYED, KINDS, LOGS, MOVING, Draw, elements
 
 SET_OPERATIONS = ("UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
 _ENDINGS = ("UNION", "INTERSECT", "EXCEPT", "LIMIT")
@@ -119,13 +119,32 @@ def keyed(rnd: Draw) -> Query:
     for number in range(rnd.choice((1, 2, 2, 3))):
         name, alias = rnd.choice(MOVING), f"t{number}"
         own = _columns(rnd, name, alias)
-        joined = f" JOIN {name} {alias} ON {_join_condition(rnd, columns, own)}"
+        # ids of others may be NULL, as those of a side without a match are
+        sides = ("", "", "LEFT ", *["FULL "] * (source == f"{KEYED} t0" and name == KEYED))
+        joined = f" {rnd.choice(sides)}JOIN {name} {alias} ON {_join_condition(rnd, columns, own)}"
         source = f"{source}{joined}" if source else f"{name} {alias}"
         columns, keys = [*columns, *own], [*keys, f"{alias}.id"]
-    where = f" WHERE {condition(rnd, columns)}" if rnd.random() < 0.5 else ""
+    terms = [condition(rnd, columns)] if rnd.random() < 0.4 else []
+    terms += [_found(rnd, columns) for _ in range(rnd.choice((0, 0, 1, 1, 2)))]
+    where = f" WHERE {rnd.choice((' AND ', ' OR ')).join(terms)}" if terms else ""
     kinds = tuple(_kind(rnd) for _ in range(rnd.randint(0, 2)))
     items = [*keys, *(value(rnd, columns, kind) for kind in kinds)]
     return Query(f"SELECT {_named(items)} FROM {source}{where}", ("number",) * len(keys) + kinds)
+
+
+def _found(rnd: Draw, columns: Sequence[Column]) -> str:
+    """A condition on what single rows of another input are there."""
+    name = rnd.choice(INPUTS)
+    own = _columns(rnd, name, "s")
+    where = f" WHERE {_join_condition(rnd, columns, own)}"
+    where += f" AND {condition(rnd, own)}" if rnd.random() < 0.4 else ""
+    wanted = rnd.choice(("", "NOT "))
+    if rnd.random() < 0.5:
+        return f"{wanted}EXISTS (SELECT 1 FROM {name} s{where})"
+    where = where if rnd.random() < 0.6 else ""
+    kind = rnd.choice([each.kind for each in own])
+    rows = f"SELECT {value(rnd, own, kind)} FROM {name} s{where}"
+    return f"({value(rnd, columns, kind)}) {wanted}IN ({rows})"
 
 
 def grouped(rnd: Draw) -> Query:

@@ -13,6 +13,7 @@ from dataclasses import replace
 import duckdb
 
 from headwater.analyze.definitions import WATERMARK_COLUMN, OnError
+from headwater.dialect.vocabulary import is_system_column
 from headwater.errors import HeadwaterError
 from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
@@ -98,6 +99,7 @@ def _answer(case: Case, written: AuthorView) -> Answer:
         try:
             for name in case.inputs:
                 _give(duck, case, name)
+                _expect_whole_milliseconds(duck, name, written)
             _expect_no_failure(duck, case)
         except (NotAskable, HeadwaterError, duckdb.Error) as error:
             return Answer(Verdict.NOT_ASKABLE, str(error).splitlines()[0])
@@ -123,6 +125,25 @@ def _give(duck: duckdb.DuckDBPyConnection, case: Case, name: str) -> None:
             raise NotAskable("rows came late, and the text does not say which of them count")
     fields = source.fields if source else catalog.views[name].fields
     give(duck, name, f"SELECT {', '.join(quoted(each.name) for each in fields)} FROM {rows}")
+
+
+def _expect_whole_milliseconds(
+    duck: duckdb.DuckDBPyConnection, name: str, written: AuthorView
+) -> None:
+    """An interval has milliseconds in Trino, and microseconds in DuckDB.
+
+    Raises:
+        NotAskable: the text takes something from something, and times of an input are finer.
+    """
+    if " - " not in written.query:
+        return
+    relation = duck.sql(f"FROM main.{quoted(f'{name}@cut')}")
+    for column, kind in zip(relation.columns, relation.types, strict=True):
+        if is_system_column(column):
+            continue
+        finer = f"epoch_us({quoted(column)}) % 1000 <> 0"
+        if str(kind).startswith("TIMESTAMP") and relation.filter(finer).limit(1).fetchall():
+            raise NotAskable("times are finer than an interval of Trino")
 
 
 def _expect_no_failure(duck: duckdb.DuckDBPyConnection, case: Case) -> None:

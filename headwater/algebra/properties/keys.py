@@ -27,6 +27,7 @@ from headwater.algebra.nodes import (
     Node,
     Project,
     Query,
+    RowsRead,
     Scan,
     Self,
     Session,
@@ -124,7 +125,9 @@ def keys_of(root: Node, relation: KeyOf) -> Keys:
 
 def _keys(node: Node, below: Sequence[Keys], relation: KeyOf) -> Keys:
     match node:
-        case Scan(name, reads):
+        case Scan(name, reads, state):
+            if state is RowsRead.CHANGE:
+                return Keys()  # a row before and after has one key
             names = {own: column.name for column, own in reads}
             key = relation(name)
             if key is None or not names.keys() >= {*key}:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.algebra.change import SIGN
 from headwater.analyze.definitions import RecordFormat, Sink
 from headwater.connectors.sink_contract import DeliveryEpoch, SinkConnector
 from headwater.errors import HeadwaterError, ServiceError, TerminalError
@@ -27,7 +28,6 @@ from headwater.lake.protocol.history import Commit
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import Table, Target
 from headwater.lake.spec import TableSpec
-from headwater.plan.program import SIGN
 from headwater.plan.sql.spark_text import name as quoted
 
 ATTEMPTS = 20

@@ -141,11 +141,13 @@ class IncrementalView:
             return False
         cut = self._last.cut_to if self._last else self._empty_at
         return cut.keys() == self._inputs.keys() and all(
-            cut[name] == str(pins[name])
-            if name in pins
-            else name in ends
-            and item.includes(int(cut[name]), ends[name])
-            and item.table.was_there(int(cut[name]), self._last_at)
+            (
+                cut[name] == str(pins[name])
+                if name in pins
+                else name in ends and item.includes(int(cut[name]), ends[name])
+            )
+            # versions of a table that was made anew have the same numbers
+            and (self._last is None or item.table.was_there(int(cut[name]), self._last_at))
             for name, item in self._inputs.items()
         )
 

@@ -17,12 +17,12 @@ from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
+from headwater.algebra.change import SIGN
 from headwater.lake.delta.changed_files import differing
 from headwater.lake.delta.table import DeltaTable
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.java import elements, java_class, new_array
 from headwater.lake.protocol.table import Table
-from headwater.plan.program import SIGN
 from headwater.plan.sql.spark_text import name as quoted
 
 _ICEBERG = "org.apache.iceberg"

@@ -18,6 +18,7 @@ from datetime import timedelta
 
 from sqlglot import exp
 
+from headwater.algebra.nodes import RowsRead
 from headwater.algebra.scalars import conjuncts
 from headwater.analyze.bind.subqueries import has_predicates, outer_columns, predicates, query_of
 from headwater.analyze.definitions import Catalog, View
@@ -27,9 +28,9 @@ from headwater.analyze.time.versions import AS_OF
 from headwater.dialect.syntax import PatternRows
 from headwater.plan.program import UNIT, UNITS, AffectedGroupsProgram, Step
 from headwater.plan.query_shape import RelationShape, Shape, relations_of
+from headwater.plan.rules.bags import BagChange, is_bag
 from headwater.plan.rules.contract import Engine, Facts, Rule
-from headwater.plan.rules.exact_change import ExactChange, is_bag
-from headwater.plan.rules.join_patterns import LATERAL, Pattern, RowsRead, patterns
+from headwater.plan.rules.join_patterns import LATERAL, Pattern, patterns
 from headwater.plan.rules.tree_rewrites import (
     is_in,
     may_equal,
@@ -118,7 +119,7 @@ class _Builder:
         self._catalog = catalog
         self._allowed = allowed
         self._relations = {id(item.table): item for item in relations_of(query, catalog)}
-        self._bags = ExactChange(query, catalog, allowed)
+        self._bags = BagChange(query, catalog, allowed)
         self._changes: dict[int, str] = {}
         self.steps: list[Step] = []
 

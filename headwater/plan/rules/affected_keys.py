@@ -10,12 +10,12 @@ from datetime import timedelta
 
 from sqlglot import exp
 
+from headwater.algebra.nodes import RowsRead
 from headwater.analyze.definitions import Catalog, View
 from headwater.plan.program import AffectedKeysProgram
 from headwater.plan.query_shape import Shape, ShapeKind
 from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.rules.fold import group_keys
-from headwater.plan.rules.join_patterns import RowsRead
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import batch_read, print_sql, render
 

@@ -12,7 +12,7 @@ from headwater.analyze.definitions import Catalog, ChangelogMode, View
 from headwater.plan.program import READS_CHANGE, READS_STATES, AppendProgram
 from headwater.plan.query_shape import Shape, ShapeKind
 from headwater.plan.rules.contract import Engine, Facts, Rule
-from headwater.plan.rules.exact_change import ExactChange
+from headwater.plan.rules.exact_change import change_query
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import print_sql
 
@@ -21,7 +21,7 @@ def linear_program(
     view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
 ) -> AppendProgram:
     """Return how a change passes through: change in, change out."""
-    change = ExactChange(view.query, catalog, allowed).change(view.query)
+    change = change_query(view, catalog, allowed)
     reads = READS_STATES if shape.kind is ShapeKind.GENERAL else READS_CHANGE
     return AppendProgram(print_sql(change, "spark"), late_queries(shape, allowed), reads)
 
@@ -40,5 +40,5 @@ def _joined(facts: Facts) -> str | None:
     return None
 
 
-LINEAR = Rule("append", Engine.INCREMENTAL, _linear, linear_program)
-JOINED = Rule("append", Engine.INCREMENTAL, _joined, linear_program)
+LINEAR = Rule("append", Engine.INCREMENTAL, _linear, linear_program, by_tree=True)
+JOINED = Rule("append", Engine.INCREMENTAL, _joined, linear_program, by_tree=True)

@@ -25,8 +25,8 @@ from headwater.analyze.typing.types import spark_type
 from headwater.plan.closing import dated
 from headwater.plan.program import AFTER, READS_PINNED, READS_STATES, UPTO, ClosedTimeProgram
 from headwater.plan.query_shape import MICROSECOND, RelationShape, Shape, ShapeKind, relations_of
+from headwater.plan.rules.bags import BagChange
 from headwater.plan.rules.contract import Engine, Facts, Rule
-from headwater.plan.rules.exact_change import ExactChange
 from headwater.plan.rules.recent_matches import RecentMatches
 from headwater.plan.rules.tree_rewrites import union_all
 from headwater.plan.sql.late import late_queries
@@ -133,7 +133,7 @@ class _Writer:
             low = None if most is None else self._moment(AFTER, most, relation)
             return _within(relation, low, None)
 
-        change = ExactChange(inner, self._catalog, self._allowed, cut)
+        change = BagChange(inner, self._catalog, self._allowed, cut)
         return change.parts(inner)
 
     def _moment(self, name: str, less: timedelta, relation: RelationShape) -> exp.Expr:

@@ -163,12 +163,14 @@ class Rule:
         applies: the reason why it fits a view, None if it does not fit.
         program: writes the program for a view whose query Spark can read, its shape, the catalog
             and the allowed lateness (None if every row counts).
+        by_tree: whether it is made from the tree of that view, and not from its query alone.
     """
 
     name: str
     engine: Engine
     applies: Callable[[Facts], str | None]
     program: Callable[[View, Shape, Catalog, timedelta | None], Program]
+    by_tree: bool = False
 
 
 def window_kind(select: exp.Select, alias: str) -> str | None:

@@ -1,168 +1,50 @@
-"""Exact change: the rows that inner joins and UNION ALL gain and lose, each as often as it does.
+"""Exact change: rows that change are replaced by the key of the view.
 
-In: bound queries that look at each row, or each combination of rows, on its own. Out: the same
-queries over the changes of their inputs; of a view with a key, its
+In: a view whose tree looks at single rows, joined or not, and has a key. Out: its
 :class:`~headwater.plan.program.ExactChangeProgram`.
 
-A joined row changes by one of its items. With the items before it as they were and those after it
-as they are now, every row that came counts once more than every row that went: the sum over the
-items telescopes to the rows after less the rows before. Rows that go have the sign -1, rows that
-come +1; a change of what is only appended to needs no sign. Where a key identifies a row, what is
-left of such a sum is a row that goes, one that comes, or both: then the second takes the place of
-the first.
+Of the rows that came and went, equal ones cancel out. What is left of a key is a row that goes, one
+that comes, or both: then the second takes the place of the first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.analyze.bind.subqueries import has_predicates
+from headwater.algebra.change import SIGN, change_of, has_change
+from headwater.algebra.nodes import Query, from_bottom
 from headwater.analyze.definitions import Catalog, ChangelogMode, View
-from headwater.analyze.query_parts import (
-    is_aggregate,
-    is_distinct,
-    is_union_all,
-    optional,
-    relations,
-    union_branches,
-    window_calls,
-)
+from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.rules.changelog import ChangelogModes
 from headwater.dialect.syntax import PatternRows
-from headwater.plan.program import SIGN, ExactChangeProgram
-from headwater.plan.query_shape import RelationShape, Shape, relations_of
+from headwater.plan.program import ExactChangeProgram
+from headwater.plan.query_shape import RelationShape, Shape
 from headwater.plan.rules.contract import Engine, Facts, Rule
-from headwater.plan.rules.join_patterns import RowsRead
-from headwater.plan.rules.tree_rewrites import outputs, union_all
+from headwater.plan.rules.tree_rewrites import outputs
 from headwater.plan.rules.unit_key import holds_map
+from headwater.plan.sql.from_algebra import select_of
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import batch_read, print_sql, render
 
 
-def is_bag(query: exp.Expr) -> bool:
-    """Return whether the change of a bound query follows from the changes of its inputs alone."""
-    branches = union_branches(query)
-    if any(is_aggregate(each) or is_distinct(each) or any(optional(each)) for each in branches):
-        return False
-    return is_union_all(query) and all(map(reads_bags, branches))
-
-
-def reads_bags(select: exp.Select) -> bool:
-    """Return whether a SELECT looks at nothing but joined rows, of bags.
+def change_query(view: View, catalog: Catalog, allowed: timedelta | None) -> exp.Query:
+    """Return Spark's query for the rows that a view gains and loses, with their sign.
 
     Args:
-        select: a bound SELECT; what it makes of these rows, and outer joins, are not looked at.
-    """
-    if select.args.get("limit") or select.args.get("offset") or window_calls(select):
-        return False
-    inner = (item.this for item in relations(select) if isinstance(item, exp.Subquery))
-    return not has_predicates(select) and all(map(is_bag, inner))
-
-
-Cut = Callable[[RelationShape, int], "exp.Expr | None"]
-
-
-class ExactChange:
-    """Writes the changes of what a query reads.
-
-    Args:
-        query: a bound query; the nodes given to the methods are part of it.
         allowed: allowed lateness, or None if every row counts.
-        cut: gives the condition on the rows of a relation that a change of an item of FROM, by its
-            number, can meet.
     """
+    modes = ChangelogModes(catalog)
+    change = change_of(view.tree.root, lambda name: modes.named(name) is ChangelogMode.APPEND)
+    assert change is not None  # a view reads something
+    labels = view.tree.labels + (((SIGN, change.sign),) if change.sign else ())
 
-    def __init__(
-        self,
-        query: exp.Query,
-        catalog: Catalog,
-        allowed: timedelta | None,
-        cut: Cut | None = None,
-    ) -> None:
-        self._catalog = catalog
-        self._allowed = allowed
-        self._cut = cut
-        self._modes = ChangelogModes(catalog)
-        self._relations = {id(item.table): item for item in relations_of(query, catalog)}
+    def read(relation: RelationShape) -> exp.Expr:
+        return batch_read(relation, relation.name + relation.state.value, allowed)
 
-    def appends(self, relation: RelationShape) -> bool:
-        """Return whether an input only gains rows."""
-        mode = self._modes.named(relation.name)
-        return not relation.moves and mode is ChangelogMode.APPEND
-
-    def appended(self, node: exp.Expr) -> bool:
-        """Return whether everything that is read somewhere only gains rows.
-
-        Args:
-            node: a query, or an item of FROM.
-        """
-        read = (self._relations.get(id(table)) for table in node.find_all(exp.Table))
-        return all(self.appends(relation) for relation in read if relation)
-
-    def change(self, query: exp.Query, *, signed: bool = False) -> exp.Query:
-        """Return the rows that a bag gains and loses.
-
-        Args:
-            signed: whether they have their sign, last.
-        """
-        branches = union_branches(query)
-        parts = [part for branch in branches for part in self.parts(branch, signed=signed)]
-        return union_all(parts)
-
-    def parts(self, select: exp.Select, *, signed: bool = False) -> list[exp.Select]:
-        """Return a SELECT once for each item of FROM, over the rows that change by it.
-
-        A LEFT JOIN is taken for what it finds: rows that it has found nothing for are not lost when
-        it does.
-
-        Args:
-            select: a SELECT that reads bags.
-            signed: whether each row has its sign, last.
-        """
-        items = relations(select)
-        changing = [n for n, item in enumerate(items) if not isinstance(item, exp.Unnest)]
-        return [self._part(select, number, signed) for number in changing]
-
-    def _part(self, select: exp.Select, changing: int, signed: bool) -> exp.Select:
-        part, own = select.copy(), relations(select)
-        for number, item in enumerate(relations(part)):
-            if not isinstance(item, exp.Unnest):
-                state = RowsRead.AFTER if number > changing else RowsRead.BEFORE
-                state = RowsRead.CHANGE if number == changing else state
-                item.replace(self._item(own[number], state, signed, changing))
-        if changing and part.args["joins"][changing - 1].side:
-            part.args["joins"][changing - 1].set("side", None)
-            part.args["joins"][changing - 1].set("kind", None)
-        if signed:
-            sign = exp.column(SIGN, own[changing].alias_or_name)
-            one = exp.Literal.number(1)
-            chosen = one if self.appended(own[changing]) else sign
-            part.append("expressions", exp.alias_(chosen, SIGN))
-        return part
-
-    def _item(self, item: exp.Expr, state: RowsRead, signed: bool, changing: int) -> exp.Expr:
-        if isinstance(item, exp.Table):
-            source = self._reader(state, changing)(self._relations[id(item)])
-        elif state is RowsRead.CHANGE:
-            source = self.change(item.this, signed=signed and not self.appended(item))
-        else:
-            source = render(item.this, self._catalog, self._reader(state, changing))
-        alias = exp.TableAlias(this=exp.to_identifier(item.alias_or_name))
-        if isinstance(source, exp.Table):
-            source.set("alias", alias)
-            return source
-        return exp.Subquery(this=source, alias=alias)
-
-    def _reader(self, state: RowsRead, changing: int) -> Callable[[RelationShape], exp.Expr]:
-        def read(relation: RelationShape) -> exp.Expr:
-            met = self._cut is not None and state is not RowsRead.CHANGE
-            within = self._cut(relation, changing) if self._cut and met else None
-            return batch_read(relation, relation.name + state.value, self._allowed, within)
-
-        return read
+    query = select_of(Query(change.node, labels))
+    return render(portable(query, "spark"), catalog, read)
 
 
 def exact_program(
@@ -170,7 +52,7 @@ def exact_program(
 ) -> ExactChangeProgram:
     """Return how the rows of a view are replaced by its key."""
     query = view.query
-    changed = ExactChange(query, catalog, allowed).change(query, signed=True)
+    changed = change_query(view, catalog, allowed)
     names = [exp.column(each.name, quoted=True) for each in outputs(query, "")]
     sign, keys = exp.column(SIGN), view.proven_key or ()
     total = exp.alias_(exp.Sum(this=sign.copy()), SIGN)
@@ -198,7 +80,8 @@ def exact_program(
 def _applies(facts: Facts) -> str | None:
     """Joined rows with a key, over inputs that are corrected."""
     view = facts.view
-    if not (facts.corrects and view.proven_key and is_bag(view.query)):
+    moves = any(each.moves for each in facts.inputs)
+    if moves or not (facts.corrects and view.proven_key and has_change_of_rows(view)):
         return None
     if view.is_delta:  # a table that was kept by affected groups could not lose their names
         return None
@@ -207,4 +90,9 @@ def _applies(facts: Facts) -> str | None:
     return "the rows that come and go are merged by the key of the view"
 
 
-RULE = Rule("exact change", Engine.INCREMENTAL, _applies, exact_program)
+def has_change_of_rows(view: View) -> bool:
+    """Return whether the change of a view follows from single rows of what it reads."""
+    return all(map(has_change, from_bottom(view.tree.root)))
+
+
+RULE = Rule("exact change", Engine.INCREMENTAL, _applies, exact_program, by_tree=True)

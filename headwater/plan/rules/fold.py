@@ -13,6 +13,7 @@ from datetime import timedelta
 
 from sqlglot import exp
 
+from headwater.algebra.change import SIGN
 from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.query_parts import is_aggregate, is_distinct, optional, relations
 from headwater.analyze.time.event_time import WINDOW_END
@@ -20,13 +21,12 @@ from headwater.analyze.typing.types import spark_type
 from headwater.plan.program import (
     READS_CHANGE,
     READS_STATES,
-    SIGN,
     FoldProgram,
     StateColumn,
 )
 from headwater.plan.query_shape import Shape, ShapeKind, aggregates
+from headwater.plan.rules.bags import BagChange, reads_bags
 from headwater.plan.rules.contract import Engine, Facts, Rule, other_bound, window_kind
-from headwater.plan.rules.exact_change import ExactChange, reads_bags
 from headwater.plan.rules.folds import Fold, fold_of, type_of
 from headwater.plan.rules.tree_rewrites import union_all
 from headwater.plan.sql.late import late_queries
@@ -86,7 +86,7 @@ def aggregate_program(
         allowed: allowed lateness, or None if every row counts.
     """
     select = shape.select
-    bags = ExactChange(select, catalog, allowed)
+    bags = BagChange(select, catalog, allowed)
     signed = not bags.appended(select)
     keys, calls = key_columns(select), _calls(select)
     counted = signed and bool(keys)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from headwater.algebra.change import SIGN
 from headwater.analyze.typing.types import MAX_PRECISION, digits, is_exact, spark_type
-from headwater.plan.program import SIGN
 
 KLL_K = 400
 """KLL's size parameter; its rank error is about 0.7 % at 99 % confidence (Karnin, Lang, Liberty

@@ -14,16 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from enum import Enum
 
-
-class RowsRead(Enum):
-    """Which rows of a relation are read: the ending of the temporary view that holds them."""
-
-    AFTER = ""
-    BEFORE = "__before"
-    CHANGE = "__change"
-    ANY = "__any"
+from headwater.algebra.nodes import RowsRead
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import BIGINT, is_unknown, spark_type
 from headwater.plan.program import CURRENT, UNIT, UNITS, AffectedGroupsProgram, Step
 from headwater.plan.query_shape import Shape
+from headwater.plan.rules.bags import BagChange, is_bag
 from headwater.plan.rules.contract import Engine, Facts, Rule
-from headwater.plan.rules.exact_change import ExactChange, is_bag
 from headwater.plan.rules.unit_key import name_of, unit_of
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import batch_read, print_sql, render, spark, spark_expression
@@ -88,7 +88,7 @@ def top_program(
     first = _First(top, columns)
     return AffectedGroupsProgram(
         steps=(
-            Step(_GAINED, print_sql(ExactChange(rows, catalog, allowed).change(rows), "spark")),
+            Step(_GAINED, print_sql(BagChange(rows, catalog, allowed).change(rows), "spark")),
             Step(_RANKED, _pretty(first.ranked(first.candidates()))),
         ),
         units_sql=_pretty(f"SELECT DISTINCT {UNIT} AS unit FROM {_RANKED} WHERE {_IS_NEW}"),

@@ -31,6 +31,7 @@ from headwater.algebra.nodes import (
     Node,
     Project,
     Query,
+    RowsRead,
     Scalar,
     Scan,
     Self,
@@ -49,6 +50,7 @@ from headwater.analyze.query_parts import rename_outputs, union_branches
 from headwater.analyze.time.event_time import WINDOW_END, WINDOW_START
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import named, type_of
+from headwater.dialect.normalize import identifier
 from headwater.dialect.syntax import PatternRows, RecursiveRows, WindowTable, WorkingTable
 
 RELATIONAL = (
@@ -212,7 +214,9 @@ class _Printer:
 
     def _scan(self, node: Scan) -> _Block:
         alias = self._alias(node.relation)
-        table = exp.to_table(node.relation)
+        table = exp.Table(this=exp.to_identifier(node.relation))
+        if node.state is not RowsRead.AFTER:
+            table.set("db", exp.to_identifier(node.state.value))
         table.set("alias", _named_item(alias))
         values = {each.name: _column(alias, own, each) for each, own in node.reads}
         return _Block(node.columns, dict(values), table)
@@ -249,6 +253,9 @@ class _Printer:
                 return self._time_windows(node, call, block)
             case Elements(arrays):
                 block = self._up_to(block, _Stage.WHERE, *arrays)
+                of_fields = len(node.given) > len(arrays)  # each reads its array for itself
+                if of_fields and not all(_is_plain(block.over(each)) for each in arrays):
+                    block, arrays = self._computed(block, arrays)
                 if block.first is None:
                     block = self._wrapped(block)
                 alias = self._alias("u")
@@ -265,6 +272,18 @@ class _Printer:
         block.columns, block.whole, block.unnests = node.columns, None, True
         return block
 
+    def _computed(
+        self, block: _Block, scalars: Sequence[Scalar]
+    ) -> tuple[_Block, tuple[Scalar, ...]]:
+        """A block that reads one with the values of scalars, and the columns that they are."""
+        made: list[Column] = []
+        for each in scalars:
+            name = fresh("value", {*block.values, *(one.name for one in made)})
+            made.append(Column(name, type_of(each)))
+            block.values[name] = block.over(each)
+        block.columns, block.whole = (*block.columns, *made), None
+        return self._wrapped(block), tuple(column(each.name, each) for each in made)
+
     def _time_windows(self, node: FlatMap, call: exp.Expr, block: _Block) -> _Block:
         time = call.args["time"].name
         if block.joins or block.stage > _Stage.FROM or not isinstance(block.first, exp.Table):
@@ -274,7 +293,8 @@ class _Printer:
         window = call.copy()
         inner = block.first
         if isinstance(inner, exp.Table) and not isinstance(inner.this, WindowTable):
-            inner = exp.to_table(inner.name)
+            inner = inner.copy()
+            inner.set("alias", None)
         window.set("this", inner)
         window.set("time", block.values[time].copy())
         table = exp.Table(this=window, alias=_named_item(alias))
@@ -317,7 +337,7 @@ class _Printer:
             block = self._wrapped(block) if block.stage is _Stage.DISTINCT else block
         if order := block.clauses.get("order"):
             _name_outputs(order, labels, block)
-        return self._select(block, [named(block.values[n].copy(), label) for label, n in labels])
+        return self._select(block, [_shown(block.values[n], label) for label, n in labels])
 
     def _of_sets(self, whole: exp.Query, given: tuple[Column, ...]) -> _Block:
         alias = self._alias("q")
@@ -572,9 +592,15 @@ def _is_brief(value: exp.Expr) -> bool:
     return isinstance(value, (exp.AggFunc, exp.Filter)) or _is_plain(value)
 
 
+def _shown(value: exp.Expr, label: str) -> exp.Alias:
+    item = named(value, label)
+    item.set("alias", identifier(label))
+    return item
+
+
 def _name_outputs(order: exp.Expr, labels: Sequence[tuple[str, str]], block: _Block) -> None:
     """Order by the names of outputs, which SQL looks for first."""
     names = {block.values[name]: label for label, name in reversed(labels)}
     for item in order.expressions:
         if (label := names.get(item.this)) is not None:
-            item.set("this", typed(exp.column(label), type_of(item.this)))
+            item.set("this", typed(exp.column(identifier(label)), type_of(item.this)))

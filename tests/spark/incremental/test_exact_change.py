@@ -29,11 +29,14 @@ VIEWS = {
     "joined": "SELECT u.id, v.k, u.x + v.x AS both FROM u JOIN v ON u.k = v.k OR v.k IS NULL",
     "keys": "SELECT u.id, v.k FROM u JOIN v ON u.x = v.x",
     "of_itself": "SELECT l.id, r.id AS other, l.x - r.x AS apart FROM u l JOIN u r ON l.k = r.k",
+    "left": "SELECT u.id, u.k, v.n FROM u LEFT JOIN v ON u.k = v.k AND v.x > u.x",
+    "absent": "SELECT id FROM u WHERE NOT EXISTS (SELECT 1 FROM v WHERE v.n = u.x)",
+    "other": "SELECT id, x NOT IN (SELECT n FROM v WHERE v.k <> u.k) AS other FROM u",
     "next": "SELECT id, k, count(*) OVER (PARTITION BY k) AS n FROM joined",
     "level": "SELECT k, mean, n * 2 AS twice FROM"
     " (SELECT k, avg(x) AS mean, count(*) AS n FROM b GROUP BY k) WHERE k <> 'w'",
 }
-EXACT = ("rows", "joined", "keys", "of_itself")
+EXACT = ("rows", "joined", "keys", "of_itself", "left", "absent", "other")
 DEFINITIONS = TABLES + "\n".join(
     f"CREATE STREAMING VIEW {name} AS {sql};" for name, sql in VIEWS.items()
 )

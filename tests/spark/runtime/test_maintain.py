@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections import defaultdict
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -207,7 +208,8 @@ def test_killed_after_each_step_nothing_is_lost(spark, project):
             supervisor.tick()
     finally:
         supervisor.stop()
-    stray = project.config.warehouse / project.config.namespace / "orders" / "data" / "x.parquet"
+    data = project.config.warehouse / project.config.namespace / "orders" / "data"
+    stray = data / f"00000-7-{uuid.uuid4()}-00001.parquet"  # as Spark's writers name them
     old = time.time() - timedelta(days=4).total_seconds()
     for point in CRASH_POINTS:
         stray.write_bytes(b"of a write that died")

@@ -11,11 +11,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater import __version__
+from headwater.algebra.change import SIGN
 from headwater.analyze.definitions import Sink
 from headwater.formats.avro.encode import key_schema, value_schema
 from headwater.formats.avro.encode import written as as_avro
 from headwater.formats.records import JSON, Encoding, RecordBatch, records
-from headwater.plan.program import SIGN
 from tests.spark.running import planned
 from tests.support.avro import message
 

@@ -171,6 +171,29 @@ def test_a_renamed_column_is_a_rename_and_no_loss(
     assert "NULL" not in said and "not compared" not in said
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "SELECT c.user_id, o.score AS n FROM clicks c JOIN others o ON o.user_id = c.user_id",
+            "SELECT c.user_id, o.score AS m FROM others c JOIN clicks o ON o.user_id = c.user_id",
+        ),
+        (
+            "SELECT user_id, score AS n FROM clicks UNION ALL SELECT user_id, score FROM others",
+            "SELECT user_id, 0.0 AS m FROM clicks UNION ALL SELECT user_id, score FROM others",
+        ),
+    ],
+)
+def test_a_column_of_another_relation_is_no_rename(tmp_path: Path, old: str, new: str) -> None:
+    view = "CREATE STREAMING VIEW v AS {}"
+    lake = Lake(tmp_path, view.format(old), ("clicks", "others"))
+    lake.land("clicks", 1)
+    lake.land("others", 1)
+    lake.write("v", {"user_id": BIGINT, "n": pa.float64()}, {"user_id": 1, "n": 1.5})
+    found = lake.diff(view.format(new))["v"]
+    assert (found.renamed, found.added, found.gone) == ({}, ("m",), ("n",))
+
+
 def test_a_column_of_one_side_is_no_null_of_the_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

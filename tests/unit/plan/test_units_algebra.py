@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from headwater.plan.rules.join_patterns import LATERAL, PatternItem, RowsRead, patterns
+from headwater.algebra.nodes import RowsRead
+from headwater.plan.rules.join_patterns import LATERAL, PatternItem, patterns
 from tests.algebra.query import wrong
 from tests.fuzz import cases
 from tests.fuzz.cases import Case, keep, kept, random_ticks, smallest

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
+from headwater.algebra.change import SIGN
 from headwater.engine.incremental.contract import RuleWriter, Tick
 from headwater.engine.incremental.merged import merged
 from headwater.engine.view_commit import Change
 from headwater.lake.iceberg.merge import Upsert
-from headwater.plan.program import SIGN, ExactChangeProgram
+from headwater.plan.program import ExactChangeProgram
 
 
 def _change(tick: Tick, program: ExactChangeProgram) -> AbstractContextManager[Change]:
