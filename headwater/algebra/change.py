@@ -95,6 +95,11 @@ def change_of(root: Node, appends: Callable[[str], bool]) -> ChangeTree | None:
     return found[root]
 
 
+def all_rows(node: Node) -> ChangeTree:
+    """Return the change by which all rows of a node come."""
+    return _signed(ChangeTree(node), 1)
+
+
 def _change(
     node: Node, below: Sequence[ChangeTree | None], appends: Callable[[str], bool]
 ) -> ChangeTree | None:
@@ -156,20 +161,21 @@ def _of_left(node: Join, left: ChangeTree | None, right: ChangeTree | None) -> I
 
 def _without_full(root: Node) -> Node:
     """A tree in which a full join is a left one, and the rows of its right side without a match."""
-    found: dict[Node, Node] = {}
+    found, taken = dict[Node, Node](), {*root.named}
     for node in from_bottom(root):
         found[node] = made = node.over([found[each] for each in node.inputs])
         if isinstance(made, Join) and made.kind is JoinKind.FULL:
-            found[node] = _as_left(made)
+            found[node] = _as_left(made, taken)
     return found[root]
 
 
-def _as_left(node: Join) -> Union:
+def _as_left(node: Join, taken: set[str]) -> Node:
     turned = tuple(Equal(each.right, each.left, each.null_safe) for each in node.equal)
     rest = Join(node.right, node.left, JoinKind.ANTI, turned, node.residual)
     missing: list[Computed] = []
     for each in node.left.columns:
-        name = fresh(each.name, rest.named.union(made.name for made in missing))
+        name = fresh(each.name, taken)
+        taken.add(name)
         value = exp.cast(exp.null(), each.type.copy())
         value.type = each.type
         missing.append(Computed(replace(each, name=name, nullable=True), value))

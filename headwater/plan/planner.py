@@ -142,14 +142,16 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     ordered = replace(view, query=in_order(view.query))
     facts = Facts(ordered, shape_of(ordered, catalog, emit), emit, inputs, mode, final)
     decision, kept, earlier = decide(facts), ordered, ""
-    if simpler := _simpler(facts, decision, catalog):
+    if decision.rule is fold.OF_TREE:
+        earlier = affected_groups.RULE.name
+    elif simpler := _simpler(facts, decision, catalog):
         earlier, (kept, decision) = decision.rule.name, simpler
     streams = decision.engine is Engine.STREAMING
     if streams:
         kept = ordered = view  # Spark's state has the order in which the query was first written
     allowed = None if late.accept else late.allowed
     write = partial(_program, decision.rule, kept, catalog, emit, allowed)
-    folds = decision.rule is fold.RULE
+    folds = decision.rule in (fold.RULE, fold.OF_TREE)
     holds_sums = folds or streams
     stateful = streams and shape.kind is not ShapeKind.LINEAR
     return ViewPlan(

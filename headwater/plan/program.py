@@ -326,6 +326,8 @@ class FoldProgram(Program):
         restart_when: condition over the rows of an input's change, any of which makes the state
             void: it is computed from the whole inputs; empty for never.
         holds: what each column of keys and aggregates holds.
+        whole_sql: the aggregated change by which all pinned rows come; empty if it is that of
+            inputs all of whose rows came.
     """
 
     change_sql: str
@@ -337,6 +339,7 @@ class FoldProgram(Program):
     holds: Mapping[str, str] = field(default_factory=dict)
     late: Mapping[str, str] = field(default_factory=dict)
     reads: frozenset[Reads] = READS_CHANGE
+    whole_sql: str = ""
 
     @property
     def hidden(self) -> tuple[tuple[str, str], ...]:
@@ -345,8 +348,8 @@ class FoldProgram(Program):
 
     @property
     def whole_reads(self) -> frozenset[Reads]:
-        """The same as for a change: then the change is the whole input."""
-        return self.reads
+        """What a change is computed from, unless all rows have a query of their own."""
+        return READS_PINNED if self.whole_sql else self.reads
 
     def texts(self) -> dict[str, str]:
         """Return the aggregated change, and the MERGE as a person reads it."""

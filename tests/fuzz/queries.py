@@ -64,6 +64,8 @@ def folded(rnd: Draw) -> Query:
     Args:
         rnd: the generator, and what there is to read.
     """
+    if rnd.random() < 0.3:
+        return _folded_with_others(rnd)
     source, columns = _bags(rnd, 2)
     where = f" WHERE {condition(rnd, columns)}" if rnd.random() < 0.4 else ""
     rows_go = any(f"{name} " in source for name in MOVING)
@@ -84,6 +86,29 @@ def folded(rnd: Draw) -> Query:
         folds = [rnd.choice(calls).format(rnd.choice(numbers)) for _ in range(number)]
     else:
         folds = [_fold(rnd, columns, rows_go) for _ in range(number)]
+    group = f" GROUP BY {', '.join(keys)}" if keys else ""
+    items = [*(keys if rnd.random() < 0.8 or not folds else []), *folds]
+    return Query(f"SELECT {_named(items)} FROM {source}{where}{group}", kinds)
+
+
+def _folded_with_others(rnd: Draw) -> Query:
+    """Groups of outer joins, and of rows for which something is there or not."""
+    source, columns = "", list[Column]()
+    for number in range(rnd.choice((1, 2, 2, 3))):
+        name, alias = rnd.choice(INPUTS), f"t{number}"
+        own = _columns(rnd, name, alias)
+        side = rnd.choice(("", "LEFT ", "LEFT ", "RIGHT ", "FULL "))
+        joined = f" {side}JOIN {name} {alias} ON {_join_condition(rnd, columns, own)}"
+        source = f"{source}{joined}" if source else f"{name} {alias}"
+        columns += own
+    terms = [condition(rnd, columns)] if rnd.random() < 0.3 else []
+    terms += [_found(rnd, columns)] if rnd.random() < 0.4 else []
+    where = f" WHERE {' AND '.join(terms)}" if terms else ""
+    kinds = tuple(_kind(rnd) for _ in range(rnd.randint(0, 2)))
+    keys = list(dict.fromkeys(value(rnd, columns, kind) for kind in kinds))
+    if keys and rnd.random() < 0.2:
+        return Query(f"SELECT DISTINCT {_named(keys)} FROM {source}{where}", kinds)
+    folds = [_fold(rnd, columns, rows_go=True) for _ in range(rnd.randint(0 if keys else 1, 3))]
     group = f" GROUP BY {', '.join(keys)}" if keys else ""
     items = [*(keys if rnd.random() < 0.8 or not folds else []), *folds]
     return Query(f"SELECT {_named(items)} FROM {source}{where}{group}", kinds)

@@ -21,7 +21,7 @@ def linear_program(
     view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
 ) -> AppendProgram:
     """Return how a change passes through: change in, change out."""
-    change = change_query(view, catalog, allowed)
+    change = change_query(view.tree, catalog, allowed)
     reads = READS_STATES if shape.kind is ShapeKind.GENERAL else READS_CHANGE
     return AppendProgram(print_sql(change, "spark"), late_queries(shape, allowed), reads)
 

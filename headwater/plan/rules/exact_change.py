@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.algebra.change import SIGN, change_of, has_change
+from headwater.algebra.change import SIGN, ChangeTree, change_of, has_change
 from headwater.algebra.nodes import Query, from_bottom
 from headwater.analyze.definitions import Catalog, ChangelogMode, View
 from headwater.analyze.portable.rewrites import portable
@@ -29,16 +29,24 @@ from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import batch_read, print_sql, render
 
 
-def change_query(view: View, catalog: Catalog, allowed: timedelta | None) -> exp.Query:
-    """Return Spark's query for the rows that a view gains and loses, with their sign.
+def change_query(tree: Query, catalog: Catalog, allowed: timedelta | None) -> exp.Query:
+    """Return Spark's query for the rows that a tree gains and loses, with their sign if some go.
 
     Args:
+        tree: each node of it has a change.
         allowed: allowed lateness, or None if every row counts.
     """
     modes = ChangelogModes(catalog)
-    change = change_of(view.tree.root, lambda name: modes.named(name) is ChangelogMode.APPEND)
+    change = change_of(tree.root, lambda name: modes.named(name) is ChangelogMode.APPEND)
     assert change is not None  # a view reads something
-    labels = view.tree.labels + (((SIGN, change.sign),) if change.sign else ())
+    return change_rows(change, tree, catalog, allowed)
+
+
+def change_rows(
+    change: ChangeTree, tree: Query, catalog: Catalog, allowed: timedelta | None
+) -> exp.Query:
+    """Return Spark's query for a change of a tree."""
+    labels = tree.labels + (((SIGN, change.sign),) if change.sign else ())
 
     def read(relation: RelationShape) -> exp.Expr:
         return batch_read(relation, relation.name + relation.state.value, allowed)
@@ -52,7 +60,7 @@ def exact_program(
 ) -> ExactChangeProgram:
     """Return how the rows of a view are replaced by its key."""
     query = view.query
-    changed = change_query(view, catalog, allowed)
+    changed = change_query(view.tree, catalog, allowed)
     names = [exp.column(each.name, quoted=True) for each in outputs(query, "")]
     sign, keys = exp.column(SIGN), view.proven_key or ()
     total = exp.alias_(exp.Sum(this=sign.copy()), SIGN)
@@ -81,18 +89,14 @@ def _applies(facts: Facts) -> str | None:
     """Joined rows with a key, over inputs that are corrected."""
     view = facts.view
     moves = any(each.moves for each in facts.inputs)
-    if moves or not (facts.corrects and view.proven_key and has_change_of_rows(view)):
+    has = all(map(has_change, from_bottom(view.tree.root)))
+    if moves or not (facts.corrects and view.proven_key and has):
         return None
     if view.is_delta:  # a table that was kept by affected groups could not lose their names
         return None
     if view.query.find(PatternRows) or any(map(holds_map, outputs(view.query, ""))):
         return None  # rows that have maps cannot be compared
     return "the rows that come and go are merged by the key of the view"
-
-
-def has_change_of_rows(view: View) -> bool:
-    """Return whether the change of a view follows from single rows of what it reads."""
-    return all(map(has_change, from_bottom(view.tree.root)))
 
 
 RULE = Rule("exact change", Engine.INCREMENTAL, _applies, exact_program, by_tree=True)

@@ -9,12 +9,15 @@ each group counts its rows, so that it goes with the last of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.algebra.change import SIGN
+from headwater.algebra.change import SIGN, all_rows, has_change
+from headwater.algebra.nodes import Aggregate, Project, Query, Scan, from_bottom
 from headwater.analyze.definitions import Catalog, Field, View
+from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.query_parts import is_aggregate, is_distinct, optional, relations
 from headwater.analyze.time.event_time import WINDOW_END
 from headwater.analyze.typing.types import spark_type
@@ -27,8 +30,10 @@ from headwater.plan.program import (
 from headwater.plan.query_shape import Shape, ShapeKind, aggregates
 from headwater.plan.rules.bags import BagChange, reads_bags
 from headwater.plan.rules.contract import Engine, Facts, Rule, other_bound, window_kind
+from headwater.plan.rules.exact_change import change_query, change_rows
 from headwater.plan.rules.folds import Fold, fold_of, type_of
 from headwater.plan.rules.tree_rewrites import union_all
+from headwater.plan.sql.from_algebra import select_of
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import print_sql, spark_expression
 
@@ -47,13 +52,45 @@ def is_folded(query: exp.Query, *, signed: bool) -> bool:
     Args:
         signed: whether rows that it reads also go.
     """
-    if not isinstance(query, exp.Select) or not reads_bags(query) or query.args.get("having"):
+    return (
+        isinstance(query, exp.Select)
+        and _by_parts(query, signed=signed)
+        and _has_folds(query, signed=signed)
+    )
+
+
+def _has_folds(select: exp.Select, *, signed: bool) -> bool:
+    """Return whether a SELECT groups, and all that it computes of groups folds."""
+    if is_aggregate(select) is is_distinct(select) or select.args.get("having"):
         return False
-    if is_aggregate(query) is is_distinct(query):
-        return False
-    if any(optional(query)) and (signed or not _ignores_unmatched(query)):
-        return False
-    return all(fold_of(call, signed=signed) for call in _calls(query).values())
+    return all(fold_of(call, signed=signed) for call in _calls(select).values())
+
+
+def _by_parts(select: exp.Select, *, signed: bool) -> bool:
+    """Return whether the change of FROM is that of one item after the other."""
+    outer = any(optional(select)) and (signed or not _ignores_unmatched(select))
+    return reads_bags(select) and not outer
+
+
+def over_changed(tree: Query) -> tuple[Query, Query] | None:
+    """Return the groups of a tree over a relation ``__changed``, and the rows below as a tree.
+
+    Args:
+        tree: of a view.
+
+    Returns:
+        Both; None if it is not made of groups of rows that have a change.
+    """
+    above, node = None, tree.root
+    if isinstance(node, Project):
+        above, node = node, node.input
+    if not isinstance(node, Aggregate) or not all(map(has_change, from_bottom(node.input))):
+        return None
+    columns = node.input.columns
+    scan = Scan(_CHANGED, tuple((each, each.name) for each in columns))
+    groups = node.over([scan])
+    rows = Query(node.input, tuple((each.name, each.name) for each in columns))
+    return Query(above.over([groups]) if above else groups, tree.labels), rows
 
 
 def _ignores_unmatched(select: exp.Select) -> bool:
@@ -88,6 +125,48 @@ def aggregate_program(
     select = shape.select
     bags = BagChange(select, catalog, allowed)
     signed = not bags.appended(select)
+    reads = READS_STATES if signed or shape.kind is ShapeKind.GENERAL else READS_CHANGE
+    folding = _folding(view, select, bags.parts(select, signed=signed), signed=signed)
+    return replace(folding, late=late_queries(shape, allowed), reads=reads)
+
+
+def tree_program(
+    view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
+) -> FoldProgram:
+    """Return how the groups of a tree take in its change.
+
+    Args:
+        allowed: allowed lateness, or None if every row counts.
+    """
+    found = over_changed(view.tree)
+    assert found is not None
+    groups, below = found
+    select = portable(select_of(groups), "spark")
+    assert isinstance(select, exp.Select)
+    change = change_query(below, catalog, allowed)
+    folding = _folding(view, select, [_over(select, change)], signed=True)
+    every = change_rows(all_rows(below.root), below, catalog, allowed)
+    whole = _folding(view, select, [_over(select, every)], signed=True)
+    late = late_queries(shape, allowed)
+    return replace(folding, late=late, reads=READS_STATES, whole_sql=whole.change_sql)
+
+
+def _over(select: exp.Select, rows: exp.Query) -> exp.Select:
+    """A SELECT over ``__changed``, which are some rows."""
+    found = select.copy()
+    found.args["from_"].this.replace(rows.subquery(_CHANGED))
+    return found
+
+
+def _folding(
+    view: View, select: exp.Select, parts: Sequence[exp.Select], *, signed: bool
+) -> FoldProgram:
+    """How a SELECT of groups takes in changed rows.
+
+    Args:
+        select: the SELECT as Spark reads it.
+        parts: the same over the rows that came and, if they are signed, went.
+    """
     keys, calls = key_columns(select), _calls(select)
     counted = signed and bool(keys)
     if counted:
@@ -96,7 +175,7 @@ def aggregate_program(
     names = _state_names(select, folds)
     columns = _visible_columns(view, select, keys, folds, names)
     columns += _hidden_columns(select, keys, folds, names, {column.name for column in columns})
-    query, renamed = _grouped(select, bags.parts(select, signed=signed), list(calls.values()))
+    query, renamed = _grouped(select, parts, list(calls.values()))
     items = [exp.alias_(renamed(key), keys[key.sql()]) for key in group_keys(select)]
     for text, call in calls.items():
         if fold := fold_of(renamed(call), signed=signed):
@@ -120,8 +199,6 @@ def aggregate_program(
         insert_when=f"s.{rows} > 0" if counted else "",
         holds={name: text for text, name in keys.items()}
         | {n: f"{text}: {n}" for text, own in names.items() for n in own},
-        late=late_queries(shape, allowed),
-        reads=READS_STATES if signed or shape.kind is ShapeKind.GENERAL else READS_CHANGE,
     )
 
 
@@ -307,4 +384,19 @@ def _applies(facts: Facts) -> str | None:
     return f"{reason}; removed rows are subtracted" if signed else reason
 
 
+def _of_tree(facts: Facts) -> str | None:
+    """Groups over outer joins and subqueries, whose rows go when something is found for them."""
+    view = facts.view
+    if view.is_delta or not facts.corrects or any(each.moves for each in facts.inputs):
+        return None  # a Delta table that was kept by affected groups could not lose their names
+    if is_folded(select_of(view.tree), signed=not facts.append_only):
+        return None  # the planner asks with that SELECT again: it may need no signs
+    found = over_changed(view.tree)
+    select = select_of(found[0]) if found else None
+    if not isinstance(select, exp.Select) or not _has_folds(select, signed=True):
+        return None
+    return "the rows that come and go are aggregated and merged by key"
+
+
 RULE = Rule("fold", Engine.INCREMENTAL, _applies, aggregate_program)
+OF_TREE = Rule("fold", Engine.INCREMENTAL, _of_tree, tree_program, by_tree=True)

@@ -60,7 +60,10 @@ OTHERS = {
     "sums": "fold",
     "inner_join": "append",
     "joined_subqueries": "append",
+    "three": "fold",
+    "distinct_join": "fold",
     "on_corrected": "exact change",
+    "distinct_corrected": "fold",
 }
 """The views that another rule keeps."""
 

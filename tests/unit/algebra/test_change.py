@@ -46,7 +46,7 @@ def _never_null(patch: pytest.MonkeyPatch) -> None:
 
 def _only_left(patch: pytest.MonkeyPatch) -> None:
     """A full join forgets what its right side has alone."""
-    patch.setattr(change, "_as_left", lambda node: replace(node, kind=JoinKind.LEFT))
+    patch.setattr(change, "_as_left", lambda node, _: replace(node, kind=JoinKind.LEFT))
 
 
 def _as_it_is(patch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ def _change(tick: Tick, program: FoldProgram) -> AbstractContextManager[Change]:
 
 def _whole_sql(program: FoldProgram) -> str:
     """All rows of the table, if the change is all rows of the inputs."""
-    return _upsert(program).insert_sql(f"({program.change_sql})")
+    return _upsert(program).insert_sql(f"({program.whole_sql or program.change_sql})")
 
 
 def _upsert(program: FoldProgram) -> Upsert:
