@@ -183,9 +183,7 @@ def test_a_view_that_is_kept_by_its_tree_is_identified_by_its_query() -> None:
 
 def test_groups_over_an_outer_join_were_kept_by_units() -> None:
     """A table of an older release holds no counts: its next commit is computed anew."""
-    outer = (
-        "SELECT l.customer, count(*) AS n FROM orders l LEFT JOIN orders r ON {} GROUP BY 1"
-    )
+    outer = "SELECT l.customer, count(*) AS n FROM orders l LEFT JOIN orders r ON {} GROUP BY 1"
     found = plan(view(outer.format("l.customer = r.customer")))
     assert (found.decision.rule.name, found.earlier_rule) == ("fold", "affected groups")
     without = plan(view(outer.format("true")))
