@@ -118,7 +118,7 @@ class Identity:
     def renames(self, other: Identity) -> dict[str, str]:
         """Return the columns that another one has under another name: the name here, that there.
 
-        None if FROM differs: what stands for a column may then be one of another relation.
+        Where FROM differs, there are none: the same text may name a column of another relation.
         """
         if self.parts.get(FROM) != other.parts.get(FROM):
             return {}

@@ -389,10 +389,12 @@ def _of_tree(facts: Facts) -> str | None:
     view = facts.view
     if view.is_delta or not facts.corrects or any(each.moves for each in facts.inputs):
         return None  # a Delta table that was kept by affected groups could not lose their names
+    found = over_changed(view.tree)
+    if found is None:
+        return None
     if is_folded(select_of(view.tree), signed=not facts.append_only):
         return None  # the planner asks with that SELECT again: it may need no signs
-    found = over_changed(view.tree)
-    select = select_of(found[0]) if found else None
+    select = select_of(found[0])
     if not isinstance(select, exp.Select) or not _has_folds(select, signed=True):
         return None
     return "the rows that come and go are aggregated and merged by key"
