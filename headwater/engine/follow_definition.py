@@ -118,10 +118,7 @@ def followed(plan: ViewPlan, table: Table, last: Marker | None) -> Followed:
     if last is None:
         return Followed()
     if not plan.follows:
-        rule = plan.decision.rule.name
-        another = (last.rule or plan.earlier_rule or rule) != rule
-        hidden = any(column.hidden for column in plan.columns)
-        return Followed(Evolved(since=last.since), anew=another and hidden)
+        return Followed(Evolved(since=last.since), anew=_hides_other(plan, table, last))
     newest = table.newest(plan.view.name)
     if newest is None or not isinstance(table, LakeTable):  # it may have said so before
         return Followed(Evolved(since=last.since))
@@ -133,3 +130,22 @@ def followed(plan: ViewPlan, table: Table, last: Marker | None) -> Followed:
         dropped=tuple(column for column in change.dropped if not is_system_column(column)),
     )
     return Followed(evolved(own, last), anew=own.added.keys() != change.added.keys())
+
+
+def _hides_other(plan: ViewPlan, table: Table, last: Marker) -> bool:
+    """Return whether a view's table hides other than what its rule would have written.
+
+    Programs of one rule may hide other columns, with counts or without. Those of the table may be
+    the plan's already, altered before a crash: its newest commit tells what was written.
+    """
+    hidden = {column.name for column in plan.columns if column.hidden}
+    if not hidden:
+        return False
+    rule = plan.decision.rule.name
+    if (last.rule or plan.earlier_rule or rule) != rule:
+        return True
+    if not isinstance(table, LakeTable):  # one of Delta never gets other columns
+        return False
+    newest = table.newest(plan.view.name)
+    written = table.columns(newest.snapshot_id) if newest else {}
+    return hidden != {column for column in written if column.startswith(STATE)}

@@ -142,9 +142,7 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     ordered = replace(view, query=in_order(view.query))
     facts = Facts(ordered, shape_of(ordered, catalog, emit), emit, inputs, mode, final)
     decision, kept, earlier = decide(facts), ordered, ""
-    if decision.rule is fold.OF_TREE:
-        earlier = affected_groups.RULE.name
-    elif simpler := _simpler(facts, decision, catalog):
+    if simpler := _simpler(facts, decision, catalog):
         earlier, (kept, decision) = decision.rule.name, simpler
     streams = decision.engine is Engine.STREAMING
     if streams:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 
 import duckdb
 import pytest
@@ -14,7 +15,7 @@ from headwater.engine.incremental.recompute_policy import NEVER, RECOMPUTED, Rec
 from headwater.lake.iceberg import merge
 from headwater.plan import planner
 from headwater.plan.program import UNIT, AffectedGroupsProgram, ExactChangeProgram
-from headwater.plan.rules import exact_change, registry
+from headwater.plan.rules import affected_groups, exact_change, registry
 
 COLUMNS = {"id": "BIGINT", "k": "STRING", "x": "BIGINT"}
 TABLES = "\n".join(
@@ -82,29 +83,36 @@ def test_rows_equal_their_select_after_every_tick(spark, lake, monkeypatch, way)
         check(running, landed)
 
 
+@pytest.mark.parametrize("name", ["affected groups", "fold"])
 def test_a_table_that_another_rule_kept_gets_the_hidden_columns_of_its_rule_and_goes_on(
-    spark, lake, monkeypatch
+    spark, lake, monkeypatch, name
 ):
+    """Also where another program of a rule of the same name has hidden other columns."""
     landed, rnd = [Landed(lake, name, COLUMNS) for name in ("a", "b")], random.Random(3)
-    before = tuple(rule for rule in registry.RULES if rule is not exact_change.RULE)
+    named = replace(affected_groups.RULE, name=name)
+    before = tuple(
+        named if rule is affected_groups.RULE else rule
+        for rule in registry.RULES
+        if rule is not exact_change.RULE
+    )
     with monkeypatch.context() as patch:
         patch.setattr(registry, "RULES", before)
         patch.setattr(planner, "DEARER", ())
         running = Running(spark, lake, DEFINITIONS)
-        for name in ("joined", "level"):
-            assert isinstance(running.plans[name].program, AffectedGroupsProgram)
+        for view in ("joined", "level"):
+            assert isinstance(running.plans[view].program, AffectedGroupsProgram)
         for table in landed:
             table.land(*rows(rnd), *rows(rnd))
         assert not running.tick()
         assert UNIT in running.views["joined"].target.columns()
     for number in range(3):
         running = Running(spark, lake, DEFINITIONS)
-        for name in ("joined", "level"):
-            assert UNIT not in running.views[name].target.columns()
+        for view in ("joined", "level"):
+            assert UNIT not in running.views[view].target.columns()
         running.open()  # as after a crash between the alteration and the next commit
         for table in landed:
             table.land(*rows(rnd))
         assert not running.tick()
         check(running, landed)
-        anew = {name for name in ("joined", "level") if RECOMPUTED in recorded(running, name)}
+        anew = {view for view in ("joined", "level") if RECOMPUTED in recorded(running, view)}
         assert anew == ({"level"} if number == 0 else set()), "it alone has new columns"
