@@ -44,7 +44,7 @@ from headwater.algebra.nodes import (
     Values,
     from_bottom,
 )
-from headwater.algebra.scalars import BOOLEAN, conjunction, fresh, passed_on
+from headwater.algebra.scalars import BOOLEAN, conjunction, fresh, nothing, passed_on
 
 SIGN = "__sign"
 """Column of a change: 1 in the rows that came, -1 in those that went."""
@@ -106,11 +106,11 @@ def _change(
     """The change of a node from those of its inputs."""
     match node:
         case Scan(relation, reads):
-            if appends(relation):
+            if appends(relation) and not node.ages.moves:
                 return ChangeTree(replace(node, state=RowsRead.CHANGE))
             sign = fresh(SIGN, node.by_name)
             reads = (*reads, (Column(sign, _SIGN, nullable=False), SIGN))
-            return ChangeTree(Scan(relation, reads, RowsRead.CHANGE), sign)
+            return ChangeTree(replace(node, reads=reads, state=RowsRead.CHANGE), sign)
         case Values():
             return None
         case Filter() | FlatMap():
@@ -176,9 +176,7 @@ def _as_left(node: Join, taken: set[str]) -> Node:
     for each in node.left.columns:
         name = fresh(each.name, taken)
         taken.add(name)
-        value = exp.cast(exp.null(), each.type.copy())
-        value.type = each.type
-        missing.append(Computed(replace(each, name=name, nullable=True), value))
+        missing.append(Computed(replace(each, name=name, nullable=True), nothing(each.type)))
     nulls = Project(rest, (*missing, *map(passed_on, node.right.columns)))
     return Union((replace(node, kind=JoinKind.LEFT), nulls), node.columns)
 

@@ -18,6 +18,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from headwater.algebra.ages import Ages
+
 Scalar = exp.Expr
 
 
@@ -156,11 +158,13 @@ class Scan(Node):
         relation: its name.
         reads: columns, each with the name that the relation has for it.
         state: which rows, in the change of a tree; otherwise those that are there now.
+        ages: which rows by the watermark, and which columns compare them with it.
     """
 
     relation: str
     reads: tuple[tuple[Column, str], ...]
     state: RowsRead = RowsRead.AFTER
+    ages: Ages = Ages()
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,6 +29,13 @@ def passed_on(like: Column, name: str | None = None) -> Computed:
     return Computed(replace(like, name=name or like.name), column(like.name, like))
 
 
+def nothing(kind: exp.DataType) -> exp.Expr:
+    """Return a NULL of a type."""
+    found = exp.cast(exp.null(), kind.copy())
+    found.type = kind
+    return found
+
+
 def names_in(scalars: Iterable[exp.Expr]) -> set[str]:
     """Return the names of the columns that scalars read."""
     return {each.name for scalar in scalars for each in scalar.find_all(exp.Column)}

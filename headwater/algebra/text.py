@@ -92,9 +92,14 @@ class _Text:
 def _words(node: Node) -> str:
     """What a node does, as one line."""
     match node:
-        case Scan(relation, reads, state):
-            items = (_renamed(each.name, own) for each, own in reads)
-            return f"Scan {relation}{state.value.replace('__', ' ')}: {', '.join(items)}"
+        case Scan(relation, reads, state, ages):
+            clauses = {each.flag: each.clause for each in ages.dated}
+            items = (
+                f"{each.name} := {clauses[own]}" if own in clauses else _renamed(each.name, own)
+                for each, own in reads
+            )
+            within = f" where {ages.within.clause}" if ages.within else ""
+            return f"Scan {relation}{state.value.replace('__', ' ')}{within}: {', '.join(items)}"
         case Values(given, rows):
             return f"Values {_names(given)}: {', '.join(f'({_listed(row)})' for row in rows)}"
         case Project(_, outputs):

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
+from headwater.algebra.ages import Ages
 from headwater.algebra.nodes import (
     Aggregate,
     AsOf,
@@ -57,9 +58,8 @@ from headwater.analyze.bind.subqueries import is_predicate, query_of
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.failing.bounds import bound_of
 from headwater.analyze.query_parts import is_aggregate, is_over
-from headwater.analyze.time.dated import DATED, YOUNG, comparison_of
+from headwater.analyze.time.dated import ages_of
 from headwater.analyze.time.event_time import WINDOW_END, WINDOW_START
-from headwater.analyze.time.recent import RECENT, Age
 from headwater.analyze.time.sessions import SESSION, TIME
 from headwater.analyze.time.versions import AS_OF, UNTIL
 from headwater.analyze.typing import types as t
@@ -68,7 +68,6 @@ from headwater.analyze.typing.nullable import nullable
 from headwater.dialect.syntax import (
     PatternRows,
     RecursiveRows,
-    ViewWatermark,
     WindowTable,
     WorkingTable,
 )
@@ -180,21 +179,25 @@ class _Builder:
         kind = "intersect" if isinstance(query, exp.Intersect) else "except"
         return SetOperation(left, right, kind, not distinct, given)
 
-    def scan(self, relation: str, columns: Mapping[str, Column]) -> Scan:
+    def scan(self, relation: str, columns: Mapping[str, Column], ages: Ages) -> Scan:
         """Return the scan of a relation.
 
         Args:
             relation: its name.
             columns: those that are read, by the name that the relation has for them.
+            ages: which rows by the watermark, and which columns compare them with it.
         """
         known = self.catalog.sources.get(relation) or self.catalog.views.get(relation)
         fields = {each.name: each for each in known.fields} if known else {}
+        flags: dict[str, str] = {}
+        for each in ages.dated:
+            flags[each.flag] = fresh(_readable(each.flag), {*columns, *flags.values()})
         reads = []
         for name, found in columns.items():
             own = fields.get(name)
             kept = Column(name, own.type, own.nullable, own.bound) if own else found
-            reads.append((kept, name))
-        return Scan(relation, tuple(reads))
+            reads.append((replace(kept, name=flags.get(name, name)), name))
+        return Scan(relation, tuple(reads), ages=ages)
 
 
 class _Select:
@@ -410,43 +413,16 @@ class _Select:
         raise Unread(f"{type(item).__name__} in FROM")
 
     def _table(self, table: exp.Table, alias: str) -> _Item:
-        return self._aged(self._scan(table, alias), table, alias)
+        return self._scan(table, alias)
 
     def _scan(self, table: exp.Table, alias: str, more: Sequence[str] = ()) -> _Item:
         _only(table, {"this", "alias"})
-        ages = _ages(table)
-        flags = {each.flag for each in ages}
-        read = {name: each for name, each in self._used.get(alias, {}).items() if name not in flags}
-        for each in ages:
-            read.setdefault(each.column, Column(each.column, each.type))
+        read = dict(self._used.get(alias, {}))
         for name in more:
             read.setdefault(name, Column(name, t.TIMESTAMPTZ))
-        return _Item(self.builder.scan(table.name, read), {(alias, name): name for name in read})
-
-    def _aged(self, item: _Item, table: exp.Table, alias: str) -> _Item:
-        """The rows of the age that a table has a mark for, with the columns that tell ages."""
-        node, places = item.node, dict(item.places)
-
-        def holds(age: Age) -> exp.Expr:
-            name = places[alias, age.column]
-            found = comparison_of(age, column(name, node.by_name[name]), young=True)
-            for each in (found.expression, *found.find_all(ViewWatermark)):
-                each.type = age.type
-            found.type = t.BOOLEAN
-            return found
-
-        for key in (RECENT, YOUNG):
-            if key in table.meta:
-                node = Filter(node, holds(table.meta[key]))
-        if ages := table.meta.get(DATED, ()):
-            made: list[Computed] = []
-            for age in ages:
-                taken = node.named.union(each.name for each in made)
-                name = fresh(_readable(age.flag), taken)
-                made.append(Computed(Column(name, t.BOOLEAN), holds(age)))
-                places[alias, age.flag] = name
-            node = _extended(node, made)
-        return _Item(node, places)
+        scan = self.builder.scan(table.name, read, ages_of(table))
+        names = ((own, column.name) for column, own in scan.reads)
+        return _Item(scan, {(alias, own): name for own, name in names})
 
     def _time_windows(self, window: WindowTable, alias: str) -> _Item:
         inner, time, edges = window.this, window.args["time"].name, (WINDOW_START, WINDOW_END)
@@ -468,8 +444,7 @@ class _Select:
         )
         node = FlatMap(item.node, TimeWindows(call), given)
         places = {(alias, name): each.name for name, each in zip(edges, given, strict=True)}
-        item = _Item(node, {**item.places, **places})
-        return self._aged(item, inner, alias) if isinstance(inner, exp.Table) else item
+        return _Item(node, {**item.places, **places})
 
     def _match(self, rows: PatternRows, alias: str) -> _Item:
         below = self.builder.query(rows.this)
@@ -851,7 +826,7 @@ def _apart(item: _Item, taken: Collection[str]) -> _Item:
         return item
     if isinstance(node, Scan):
         reads = tuple((replace(each, name=new[each.name]), own) for each, own in node.reads)
-        found: Node = Scan(node.relation, reads)
+        found: Node = replace(node, reads=reads)
     else:
         found = Project(node, tuple(passed_on(each, new[each.name]) for each in node.columns))
     return _Item(found, {place: new[name] for place, name in item.places.items()})
@@ -1005,12 +980,6 @@ def _words(call: exp.Expr) -> str:
         of, what = of.expressions[0], f"{what}_distinct"
     name = f"_{of.name}" if isinstance(of, exp.Column) else ""
     return f"{what}{name}".lower()
-
-
-def _ages(table: exp.Table) -> list[Age]:
-    """The ages that a table has marks for."""
-    near = [table.meta[key] for key in (RECENT, YOUNG) if key in table.meta]
-    return [*near, *table.meta.get(DATED, ())]
 
 
 def _zero(kind: exp.DataType) -> exp.Expr:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
+from headwater.algebra.ages import Age
 from headwater.algebra.change import SIGN
 from headwater.algebra.nodes import RowsRead
 from headwater.analyze.definitions import Catalog, Field, Source
-from headwater.analyze.time.recent import Age
 from headwater.analyze.typing.types import spark_type
 from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.changed_rows import changed_rows, rows_that_differ

@@ -21,9 +21,10 @@ from typing import cast
 
 from sqlglot import exp
 
+from headwater.algebra.ages import Age
 from headwater.analyze.definitions import Catalog, Emit, LateRows, View
 from headwater.analyze.time.dated import YOUNG
-from headwater.analyze.time.recent import RECENT, Age
+from headwater.analyze.time.recent import RECENT
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 

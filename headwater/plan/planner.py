@@ -149,7 +149,7 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         kept = ordered = view  # Spark's state has the order in which the query was first written
     allowed = None if late.accept else late.allowed
     write = partial(_program, decision.rule, kept, catalog, emit, allowed)
-    folds = decision.rule in (fold.RULE, fold.OF_TREE)
+    folds = decision.rule is fold.RULE
     holds_sums = folds or streams
     stateful = streams and shape.kind is not ShapeKind.LINEAR
     return ViewPlan(
@@ -395,7 +395,7 @@ def _program(
     guarded: bool = False,
 ) -> Program:
     """The program of a view for one of its queries: its own, or the one with the guard."""
-    tree = passed(algebra_of(query, catalog)) if guarded and rule.by_tree else view.tree
+    tree = passed(algebra_of(query, catalog)) if rule.by_tree else view.tree
     spark = replace(view, query=portable(query, "spark"), tree=tree)
     return rule.program(spark, shape_of(spark, catalog, emit), catalog, allowed)
 

@@ -14,6 +14,7 @@ from enum import StrEnum
 
 from sqlglot import exp
 
+from headwater.algebra.ages import Age, Ages
 from headwater.algebra.nodes import RowsRead
 from headwater.algebra.scalars import conjuncts
 from headwater.analyze.bind.subqueries import has_predicates
@@ -31,8 +32,7 @@ from headwater.analyze.query_parts import (
 )
 from headwater.analyze.rules.changelog import effective_emit
 from headwater.analyze.time.bounds import time_bounds
-from headwater.analyze.time.dated import DATED, YOUNG
-from headwater.analyze.time.recent import RECENT, Age
+from headwater.analyze.time.dated import ages_of
 from headwater.dialect import span_of
 from headwater.dialect.syntax import PatternRows, RecursiveRows, WindowTable
 from headwater.errors import SqlError
@@ -59,9 +59,7 @@ class RelationShape:
         table: its node in the query.
         select: the SELECT it stands in.
         columns: names of its columns that the SELECT uses, without the window's.
-        recent: the age that its rows may have, by the view's watermark; None for any.
-        young: the same, of a relation that is read up to several ages.
-        dated: the columns that compare its rows with the view's watermark.
+        ages: which of its rows, by the view's watermark, and what compares them with it.
         state: which of its rows are read, in the change of a query.
     """
 
@@ -72,20 +70,8 @@ class RelationShape:
     table: exp.Table
     select: exp.Select
     columns: tuple[str, ...]
-    recent: Age | None = None
-    young: Age | None = None
-    dated: tuple[Age, ...] = ()
+    ages: Ages = Ages()
     state: RowsRead = RowsRead.AFTER
-
-    @property
-    def within(self) -> Age | None:
-        """The age that its rows may have here."""
-        return self.recent or self.young
-
-    @property
-    def moves(self) -> bool:
-        """Whether the watermark alone can change its rows."""
-        return self.recent is not None or bool(self.dated)
 
     @property
     def event_time(self) -> str | None:
@@ -175,12 +161,12 @@ class Shape:
     @property
     def recent(self) -> dict[str, Age]:
         """By name the inputs of which it reads the newest rows only, and which those are."""
-        return {each.name: each.recent for each in self.relations if each.recent is not None}
+        return {each.name: each.ages.recent for each in self.relations if each.ages.recent}
 
     @property
     def dated(self) -> dict[str, tuple[Age, ...]]:
         """By name of an input, the columns that compare its rows with the watermark."""
-        return {each.name: each.dated for each in self.relations if each.dated}
+        return {each.name: each.ages.dated for each in self.relations if each.ages.dated}
 
     @property
     def shows_event_times(self) -> bool:
@@ -287,8 +273,8 @@ def _relation(
             hint += f", or group by date_trunc('hour', {window.time})"
         raise _not_yet(table, "a window over this subquery", hint)
     alias = table.alias_or_name
-    dated: tuple[Age, ...] = inner.meta.get(DATED, ())
-    used = used - {each.flag for each in dated}
+    ages = ages_of(inner)
+    used = used - {each.flag for each in ages.dated}
     if window:
         used = used - {"window_start", "window_end"} | {window.time}
     return RelationShape(
@@ -299,9 +285,7 @@ def _relation(
         table,
         select,
         tuple(sorted(used)),
-        inner.meta.get(RECENT),
-        inner.meta.get(YOUNG),
-        dated,
+        ages,
         RowsRead(inner.db),
     )
 

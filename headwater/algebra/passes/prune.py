@@ -107,7 +107,7 @@ def _read(node: Node, needed: AbstractSet[str]) -> list[AbstractSet[str]]:
 
 def _scan(node: Scan, needed: Collection[str]) -> Scan:
     """A scan of what one reader needs: others have scans of their own."""
-    return Scan(node.relation, tuple(each for each in node.reads if each[0].name in needed))
+    return replace(node, reads=tuple(each for each in node.reads if each[0].name in needed))
 
 
 def _pruned(node: Node, inputs: list[Node], needed: Collection[str]) -> Node:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from headwater.algebra.ages import Age, Ages, comparison_of
 from headwater.analyze.bind.scope import NULLABLE
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.query_parts import (
@@ -27,7 +28,7 @@ from headwater.analyze.query_parts import (
 )
 from headwater.analyze.time.bounds import shifted
 from headwater.analyze.time.event_time import MICROSECOND, interval
-from headwater.analyze.time.recent import RECENT, Age
+from headwater.analyze.time.recent import RECENT
 from headwater.analyze.time.sessions import SESSION
 from headwater.analyze.time.versions import AS_OF
 from headwater.analyze.typing import types as t
@@ -83,6 +84,18 @@ def is_dated(query: exp.Expr) -> bool:
     return any(marks & each.meta.keys() for each in query.find_all(exp.Table))
 
 
+def ages_of(table: exp.Table) -> Ages:
+    """Return what the marks of a table in FROM say."""
+    return Ages(table.meta.get(RECENT), table.meta.get(YOUNG), table.meta.get(DATED, ()))
+
+
+def mark_ages(table: exp.Table, ages: Ages) -> None:
+    """Mark a table in FROM that is read so."""
+    for mark, age in ((RECENT, ages.recent), (YOUNG, ages.young), (DATED, ages.dated)):
+        if age:
+            table.meta[mark] = age
+
+
 def as_written(node: exp.Expr) -> exp.Expr:
     """Return a copy of a bound expression with the comparisons that the author wrote.
 
@@ -100,28 +113,6 @@ def as_written(node: exp.Expr) -> exp.Expr:
         return exp.paren(comparison_of(age, time, young=not turned))
 
     return node.transform(written)
-
-
-def comparison_of(age: Age, time: exp.Expr, *, young: bool) -> exp.Expr:
-    """Return the comparison of a time with the watermark that an age stands for.
-
-    Args:
-        young: whether it holds for the rows of this age, or for all others.
-    """
-    strict = (age.length + 1) % 1000 == 0
-    kinds = (exp.LTE, exp.GT) if strict else (exp.LT, exp.GTE)
-    return kinds[young](this=time, expression=_ago(age.length + strict))
-
-
-def _ago(length: int) -> exp.Expr:
-    """The watermark less some microseconds, as a person writes it."""
-    if not length:
-        return ViewWatermark()
-    sizes = [(unit, size // MICROSECOND) for unit, size in LENGTHS.items() if unit != "WEEK"]
-    unit, size = [each for each in sizes if length % each[1] == 0][-1]
-    number = exp.Literal.string(str(abs(length) // size))
-    span = exp.Interval(this=number, unit=exp.Var(this=unit))
-    return (exp.Add if length < 0 else exp.Sub)(this=ViewWatermark(), expression=span)
 
 
 def _compared(node: exp.Expr, catalog: Catalog) -> exp.Expr | None:

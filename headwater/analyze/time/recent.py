@@ -9,11 +9,11 @@ stays: :mod:`headwater.analyze.time.dated` reads it when the whole query is boun
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from sqlglot import exp
 
+from headwater.algebra.ages import Age
 from headwater.algebra.scalars import conjunction, conjuncts
 from headwater.analyze.definitions import Catalog, Column
 from headwater.analyze.query_parts import column_shown, is_union_all, item_named, union_branches
@@ -26,34 +26,6 @@ RECENT = "recent"
 """Mark of a table in FROM: the :class:`Age` that its rows may have."""
 
 _CLOCK = "watermark"
-
-
-@dataclass(frozen=True, slots=True)
-class Age:
-    """How far behind the view's watermark a time may be.
-
-    Attributes:
-        column: the time.
-        length: microseconds.
-        type: of the column.
-    """
-
-    column: str
-    length: int
-    type: exp.DataType
-
-    @property
-    def clause(self) -> str:
-        """The condition as SQL."""
-        strict = (self.length + 1) % 10**6 == 0
-        seconds = f"{(self.length + strict) / 10**6:.6f}".rstrip("0").rstrip(".")
-        return f"{self.column} {'>' if strict else '>='} watermark() - INTERVAL '{seconds}' SECOND"
-
-    @property
-    def flag(self) -> str:
-        """The name of a column that says whether a row is so young."""
-        sign = "minus_" if self.length < 0 else ""
-        return f"__{self.column}_within_{sign}{abs(self.length)}"
 
 
 def mark_recent(select: exp.Select, catalog: Catalog) -> None:

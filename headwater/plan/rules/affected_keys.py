@@ -12,10 +12,10 @@ from sqlglot import exp
 
 from headwater.algebra.nodes import RowsRead
 from headwater.analyze.definitions import Catalog, View
+from headwater.analyze.time.event_time import WINDOW_END
 from headwater.plan.program import AffectedKeysProgram
 from headwater.plan.query_shape import Shape, ShapeKind
-from headwater.plan.rules.contract import Engine, Facts, Rule
-from headwater.plan.rules.fold import group_keys
+from headwater.plan.rules.contract import Engine, Facts, Rule, other_bound, window_kind
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import batch_read, print_sql, render
 
@@ -57,6 +57,26 @@ def affected_program(
         complete=not shape.select.args.get("having"),
         late=late_queries(shape, allowed),
     )
+
+
+def group_keys(select: exp.Select) -> list[exp.Expr]:
+    """Return the group keys that identify a row of an aggregate."""
+    group = select.args.get("group")
+    keys = list(group.expressions) if group else []
+    return [key for key in keys if not _is_other_bound(key, select, keys)]
+
+
+def _is_other_bound(key: exp.Expr, select: exp.Select, keys: list[exp.Expr]) -> bool:
+    """Return whether the other bound of the same window identifies it already."""
+    other = other_bound(key)
+    if other is None or other.sql() not in {item.sql() for item in keys}:
+        return False
+    if window_kind(select, other.table) == "cumulate":
+        return False  # windows that start together end apart
+    shown = {item.unalias().sql() for item in select.selects}
+    if shown & {key.sql(), other.sql()}:
+        return key.sql() not in shown
+    return key.name == WINDOW_END
 
 
 def _applies(facts: Facts) -> str | None:

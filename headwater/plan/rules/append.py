@@ -9,10 +9,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from headwater.analyze.definitions import Catalog, ChangelogMode, View
-from headwater.plan.program import READS_CHANGE, READS_STATES, AppendProgram
+from headwater.plan.program import AppendProgram
 from headwater.plan.query_shape import Shape, ShapeKind
 from headwater.plan.rules.contract import Engine, Facts, Rule
-from headwater.plan.rules.exact_change import change_query
+from headwater.plan.sql.change import change_query
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import print_sql
 
@@ -22,8 +22,8 @@ def linear_program(
 ) -> AppendProgram:
     """Return how a change passes through: change in, change out."""
     change = change_query(view.tree, catalog, allowed)
-    reads = READS_STATES if shape.kind is ShapeKind.GENERAL else READS_CHANGE
-    return AppendProgram(print_sql(change, "spark"), late_queries(shape, allowed), reads)
+    late = late_queries(shape, allowed)
+    return AppendProgram(print_sql(change.query, "spark"), late, change.reads)
 
 
 def _linear(facts: Facts) -> str | None:

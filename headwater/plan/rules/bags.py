@@ -4,10 +4,8 @@ In: bound queries that look at each row, or each combination of rows, on its own
 queries over the changes of their inputs, for rules that do not read trees yet; of trees
 :mod:`headwater.algebra.change` does the same.
 
-A joined row changes by one of its items. With the items before it as they were and those after it
-as they are now, every row that came counts once more than every row that went: the sum over the
-items telescopes to the rows after less the rows before. Rows that go have the sign -1, rows that
-come +1; a change of what is only appended to needs no sign.
+A joined row changes by one of its items: the change of each is joined with the items before it as
+they were, and those after it as they are now. Rows that come and rows that go stand side by side.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.algebra.change import SIGN
 from headwater.algebra.nodes import RowsRead
 from headwater.analyze.bind.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog, ChangelogMode
@@ -85,7 +82,7 @@ class BagChange:
     def appends(self, relation: RelationShape) -> bool:
         """Return whether an input only gains rows."""
         mode = self._modes.named(relation.name)
-        return not relation.moves and mode is ChangelogMode.APPEND
+        return not relation.ages.moves and mode is ChangelogMode.APPEND
 
     def appended(self, node: exp.Expr) -> bool:
         """Return whether everything that is read somewhere only gains rows.
@@ -96,18 +93,11 @@ class BagChange:
         read = (self._relations.get(id(table)) for table in node.find_all(exp.Table))
         return all(self.appends(relation) for relation in read if relation)
 
-    def change(self, query: exp.Query, *, signed: bool = False) -> exp.Query:
-        """Return the rows that a bag gains and loses.
+    def change(self, query: exp.Query) -> exp.Query:
+        """Return the rows that a bag gains and loses."""
+        return union_all([part for each in union_branches(query) for part in self.parts(each)])
 
-        Args:
-            query: the bag.
-            signed: whether they have their sign, last.
-        """
-        branches = union_branches(query)
-        parts = [part for branch in branches for part in self.parts(branch, signed=signed)]
-        return union_all(parts)
-
-    def parts(self, select: exp.Select, *, signed: bool = False) -> list[exp.Select]:
+    def parts(self, select: exp.Select) -> list[exp.Select]:
         """Return a SELECT once for each item of FROM, over the rows that change by it.
 
         A LEFT JOIN is taken for what it finds: rows that it has found nothing for are not lost when
@@ -115,34 +105,28 @@ class BagChange:
 
         Args:
             select: a SELECT that reads bags.
-            signed: whether each row has its sign, last.
         """
         items = relations(select)
         changing = [n for n, item in enumerate(items) if not isinstance(item, exp.Unnest)]
-        return [self._part(select, number, signed) for number in changing]
+        return [self._part(select, number) for number in changing]
 
-    def _part(self, select: exp.Select, changing: int, signed: bool) -> exp.Select:
+    def _part(self, select: exp.Select, changing: int) -> exp.Select:
         part, own = select.copy(), relations(select)
         for number, item in enumerate(relations(part)):
             if not isinstance(item, exp.Unnest):
                 state = RowsRead.AFTER if number > changing else RowsRead.BEFORE
                 state = RowsRead.CHANGE if number == changing else state
-                item.replace(self._item(own[number], state, signed, changing))
+                item.replace(self._item(own[number], state, changing))
         if changing and part.args["joins"][changing - 1].side:
             part.args["joins"][changing - 1].set("side", None)
             part.args["joins"][changing - 1].set("kind", None)
-        if signed:
-            sign = exp.column(SIGN, own[changing].alias_or_name)
-            one = exp.Literal.number(1)
-            chosen = one if self.appended(own[changing]) else sign
-            part.append("expressions", exp.alias_(chosen, SIGN))
         return part
 
-    def _item(self, item: exp.Expr, state: RowsRead, signed: bool, changing: int) -> exp.Expr:
+    def _item(self, item: exp.Expr, state: RowsRead, changing: int) -> exp.Expr:
         if isinstance(item, exp.Table):
             source = self._reader(state, changing)(self._relations[id(item)])
         elif state is RowsRead.CHANGE:
-            source = self.change(item.this, signed=signed and not self.appended(item))
+            source = self.change(item.this)
         else:
             source = render(item.this, self._catalog, self._reader(state, changing))
         alias = exp.TableAlias(this=exp.to_identifier(item.alias_or_name))

@@ -13,10 +13,10 @@ from enum import StrEnum
 
 from sqlglot import exp
 
+from headwater.algebra.ages import Age
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
 from headwater.analyze.query_parts import has_constants, is_distinct, relations
 from headwater.analyze.time.event_time import WINDOW_END, WINDOW_START
-from headwater.analyze.time.recent import Age
 from headwater.analyze.time.settling import Settled, Unsettled
 from headwater.dialect.syntax import RecursiveRows, ViewWatermark, WindowTable
 from headwater.plan.program import Program

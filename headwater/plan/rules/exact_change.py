@@ -13,46 +13,18 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.algebra.change import SIGN, ChangeTree, change_of, has_change
-from headwater.algebra.nodes import Query, from_bottom
-from headwater.analyze.definitions import Catalog, ChangelogMode, View
-from headwater.analyze.portable.rewrites import portable
-from headwater.analyze.rules.changelog import ChangelogModes
+from headwater.algebra.change import SIGN, has_change
+from headwater.algebra.nodes import from_bottom
+from headwater.analyze.definitions import Catalog, View
 from headwater.dialect.syntax import PatternRows
 from headwater.plan.program import ExactChangeProgram
-from headwater.plan.query_shape import RelationShape, Shape
+from headwater.plan.query_shape import Shape
 from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.rules.tree_rewrites import outputs
 from headwater.plan.rules.unit_key import holds_map
-from headwater.plan.sql.from_algebra import select_of
+from headwater.plan.sql.change import change_query
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import batch_read, print_sql, render
-
-
-def change_query(tree: Query, catalog: Catalog, allowed: timedelta | None) -> exp.Query:
-    """Return Spark's query for the rows that a tree gains and loses, with their sign if some go.
-
-    Args:
-        tree: each node of it has a change.
-        allowed: allowed lateness, or None if every row counts.
-    """
-    modes = ChangelogModes(catalog)
-    change = change_of(tree.root, lambda name: modes.named(name) is ChangelogMode.APPEND)
-    assert change is not None  # a view reads something
-    return change_rows(change, tree, catalog, allowed)
-
-
-def change_rows(
-    change: ChangeTree, tree: Query, catalog: Catalog, allowed: timedelta | None
-) -> exp.Query:
-    """Return Spark's query for a change of a tree."""
-    labels = tree.labels + (((SIGN, change.sign),) if change.sign else ())
-
-    def read(relation: RelationShape) -> exp.Expr:
-        return batch_read(relation, relation.name + relation.state.value, allowed)
-
-    query = select_of(Query(change.node, labels))
-    return render(portable(query, "spark"), catalog, read)
 
 
 def exact_program(
@@ -60,7 +32,7 @@ def exact_program(
 ) -> ExactChangeProgram:
     """Return how the rows of a view are replaced by its key."""
     query = view.query
-    changed = change_query(view.tree, catalog, allowed)
+    changed = change_query(view.tree, catalog, allowed).query
     names = [exp.column(each.name, quoted=True) for each in outputs(query, "")]
     sign, keys = exp.column(SIGN), view.proven_key or ()
     total = exp.alias_(exp.Sum(this=sign.copy()), SIGN)

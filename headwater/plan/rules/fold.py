@@ -1,38 +1,47 @@
 """Fold: an aggregate or DISTINCT → how its table takes in what its inputs gain and lose.
 
-In: a bound SELECT that groups what inner joins and UNION ALL give it.
-Out: its :class:`~headwater.plan.program.FoldProgram`: the aggregated change, and per column
-how it is folded into the state. Where inputs are corrected, the rows of the change have a sign, and
-each group counts its rows, so that it goes with the last of them.
+In: a view whose tree groups rows that have a change. Out: its
+:class:`~headwater.plan.program.FoldProgram`: the aggregated change, and per column how it is folded
+into the state. Where rows also go, those of the change have a sign, and each group counts its rows,
+so that it goes with the last of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.algebra.change import SIGN, all_rows, has_change
-from headwater.algebra.nodes import Aggregate, Project, Query, Scan, from_bottom
-from headwater.analyze.definitions import Catalog, Field, View
-from headwater.analyze.portable.rewrites import portable
-from headwater.analyze.query_parts import is_aggregate, is_distinct, optional, relations
-from headwater.analyze.time.event_time import WINDOW_END
-from headwater.analyze.typing.types import spark_type
-from headwater.plan.program import (
-    READS_CHANGE,
-    READS_STATES,
-    FoldProgram,
-    StateColumn,
+from headwater.algebra.change import ChangeTree, all_rows, change_of, has_change
+from headwater.algebra.nodes import (
+    Aggregate,
+    Computed,
+    Filter,
+    FlatMap,
+    Join,
+    JoinKind,
+    Node,
+    Project,
+    Query,
+    Scan,
+    TimeWindows,
+    Union,
+    from_bottom,
 )
-from headwater.plan.query_shape import Shape, ShapeKind, aggregates
-from headwater.plan.rules.bags import BagChange, reads_bags
-from headwater.plan.rules.contract import Engine, Facts, Rule, other_bound, window_kind
-from headwater.plan.rules.exact_change import change_query, change_rows
+from headwater.algebra.scalars import names_in, nothing, passed_on
+from headwater.analyze.definitions import Catalog, ChangelogMode, Field, View
+from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.query_parts import is_aggregate, is_distinct, optional
+from headwater.analyze.rules.changelog import ChangelogModes
+from headwater.analyze.typing.types import spark_type
+from headwater.plan.program import READS_CHANGE, FoldProgram, StateColumn
+from headwater.plan.query_shape import Shape, aggregates
+from headwater.plan.rules.bags import reads_bags
+from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.rules.folds import Fold, fold_of, type_of
-from headwater.plan.rules.tree_rewrites import union_all
+from headwater.plan.sql.change import change_query, rows_of
 from headwater.plan.sql.from_algebra import select_of
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import print_sql, spark_expression
@@ -42,164 +51,195 @@ _ROWS = exp.Count(this=exp.Star())
 _STRICT = (exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Mul)
 """What is NULL where a part of it is."""
 
-Rename = Callable[[exp.Expr], exp.Expr]
-"""Makes an expression over the items of FROM one over the changed rows."""
 
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """The groups that a tree is made of.
 
-def is_folded(query: exp.Query, *, signed: bool) -> bool:
-    """Return whether the table of a bound query can take in its change.
-
-    Args:
-        signed: whether rows that it reads also go.
+    Attributes:
+        over: their tree, over a relation ``__changed``.
+        rows: the tree of the rows that are grouped, each of whose nodes has a change.
+        signed: whether some of these rows also go.
+        windows: start and end of the windows in which these rows are, where either tells the other.
     """
-    return (
-        isinstance(query, exp.Select)
-        and _by_parts(query, signed=signed)
-        and _has_folds(query, signed=signed)
-    )
+
+    over: Query
+    rows: Query
+    signed: bool
+    windows: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, tree: Query, appends: Callable[[str], bool]) -> _Groups | None:
+        """Return the groups of a view's tree, None if it is made of something else.
+
+        Args:
+            appends: whether a relation only gains rows.
+        """
+        above, node = None, tree.root
+        if isinstance(node, Project):
+            above, node = node, node.input
+        if not isinstance(node, Aggregate) or not all(map(has_change, from_bottom(node.input))):
+            return None
+        columns = node.input.columns
+        scan = Scan(_CHANGED, tuple((each, each.name) for each in columns))
+        over = Query(above.over([node.over([scan])]) if above else node.over([scan]), tree.labels)
+        rows, signed = node.input, False
+        for rows in dict.fromkeys([_only_found(node), node.input]):
+            change = change_of(rows, appends)
+            if change is None:
+                return None
+            if not (signed := bool(change.sign)):
+                break
+        shown = tuple((each.name, each.name) for each in columns)
+        return cls(over, Query(rows, shown), signed, tuple(_windows(rows)))
+
+    @property
+    def select(self) -> exp.Select:
+        """Their SELECT, over ``__changed``."""
+        found = select_of(self.over)
+        assert isinstance(found, exp.Select)
+        return found
 
 
-def _has_folds(select: exp.Select, *, signed: bool) -> bool:
-    """Return whether a SELECT groups, and all that it computes of groups folds."""
-    if is_aggregate(select) is is_distinct(select) or select.args.get("having"):
-        return False
-    return all(fold_of(call, signed=signed) for call in _calls(select).values())
+def _windows(root: Node) -> Iterator[tuple[str, str]]:
+    for node in from_bottom(root):
+        match node:
+            case FlatMap(_, TimeWindows(call), (start, end)) if call.args["kind"] != "cumulate":
+                yield start.name, end.name
 
 
-def _by_parts(select: exp.Select, *, signed: bool) -> bool:
-    """Return whether the change of FROM is that of one item after the other."""
-    outer = any(optional(select)) and (signed or not _ignores_unmatched(select))
-    return reads_bags(select) and not outer
+def _only_found(groups: Aggregate) -> Node:
+    """The rows that are grouped; of a LEFT JOIN without those that go once a match is found.
 
-
-def over_changed(tree: Query) -> tuple[Query, Query] | None:
-    """Return the groups of a tree over a relation ``__changed``, and the rows below as a tree.
-
-    Args:
-        tree: of a view.
-
-    Returns:
-        Both; None if it is not made of groups of rows that have a change.
+    Where a row without a match is only a row of its group, each row of the left side can stand
+    beside its matches: then no row goes.
     """
-    above, node = None, tree.root
-    if isinstance(node, Project):
-        above, node = node, node.input
-    if not isinstance(node, Aggregate) or not all(map(has_change, from_bottom(node.input))):
-        return None
-    columns = node.input.columns
-    scan = Scan(_CHANGED, tuple((each, each.name) for each in columns))
-    groups = node.over([scan])
-    rows = Query(node.input, tuple((each.name, each.name) for each in columns))
-    return Query(above.over([groups]) if above else groups, tree.labels), rows
-
-
-def _ignores_unmatched(select: exp.Select) -> bool:
-    """Return whether a row without a match in the last LEFT JOIN is only a row of its group."""
-    # If so, it does not matter whether that row stays once a match is found.
-    *others, last = relations(select)
-    if optional(select) != [False] * len(others) + [True]:
-        return False
-    alias, where, group = last.alias_or_name, select.args.get("where"), group_keys(select)
-    asked = [*group, *([where] if where else [])]
-    if any(column.table == alias for node in asked for column in node.find_all(exp.Column)):
-        return False
-    return all(_is_null_of(call, alias) for call in _calls(select).values())
-
-
-def _is_null_of(call: exp.Expr, alias: str) -> bool:
-    """Return whether an aggregate skips rows in which the columns of an item are NULL."""
-    argument = (call.this if isinstance(call, exp.Filter) else call).this
-    nodes = list(argument.walk())
-    named = any(isinstance(node, exp.Column) and node.table == alias for node in nodes)
-    return named and all(isinstance(node, _STRICT) for node in nodes)
-
-
-def aggregate_program(
-    view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
-) -> FoldProgram:
-    """Return how an aggregate takes in its change.
-
-    Args:
-        allowed: allowed lateness, or None if every row counts.
-    """
-    select = shape.select
-    bags = BagChange(select, catalog, allowed)
-    signed = not bags.appended(select)
-    reads = READS_STATES if signed or shape.kind is ShapeKind.GENERAL else READS_CHANGE
-    folding = _folding(view, select, bags.parts(select, signed=signed), signed=signed)
-    return replace(folding, late=late_queries(shape, allowed), reads=reads)
-
-
-def tree_program(
-    view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
-) -> FoldProgram:
-    """Return how the groups of a tree take in its change.
-
-    Args:
-        allowed: allowed lateness, or None if every row counts.
-    """
-    found = over_changed(view.tree)
-    assert found is not None
-    groups, below = found
-    select = portable(select_of(groups), "spark")
-    assert isinstance(select, exp.Select)
-    change = change_query(below, catalog, allowed)
-    folding = _folding(view, select, [_over(select, change)], signed=True)
-    every = change_rows(all_rows(below.root), below, catalog, allowed)
-    whole = _folding(view, select, [_over(select, every)], signed=True)
-    late = late_queries(shape, allowed)
-    return replace(folding, late=late, reads=READS_STATES, whole_sql=whole.change_sql)
-
-
-def _over(select: exp.Select, rows: exp.Query) -> exp.Select:
-    """A SELECT over ``__changed``, which are some rows."""
-    found = select.copy()
-    found.args["from_"].this.replace(rows.subquery(_CHANGED))
+    path: list[Filter | Project] = []
+    node = groups.input
+    while isinstance(node, (Filter, Project)):
+        path.append(node)
+        node = node.input
+    if not isinstance(node, Join) or node.kind is not JoinKind.LEFT:
+        return groups.input
+    right = {each.name for each in node.right.columns}
+    asked = [each.predicate for each in path if isinstance(each, Filter)]
+    asked += [made.value for each in path if isinstance(each, Project) for made in _made(each)]
+    if right & names_in(asked).union(groups.keys) or not all(
+        _skips_nulls(call.value, right) for call in groups.measures
+    ):
+        return groups.input
+    nulls = (Computed(each, nothing(each.type)) for each in node.columns if each.name in right)
+    alone = Project(node.left, (*map(passed_on, node.left.columns), *nulls))
+    found: Node = Union((alone, replace(node, kind=JoinKind.INNER)), node.columns)
+    for each in reversed(path):
+        found = each.over([found])
     return found
 
 
-def _folding(
-    view: View, select: exp.Select, parts: Sequence[exp.Select], *, signed: bool
+def _made(node: Project) -> list[Computed]:
+    return [each for each in node.outputs if not each.passed]
+
+
+def _skips_nulls(call: exp.Expr, names: set[str]) -> bool:
+    """Whether an aggregate skips rows in which some columns are NULL."""
+    argument = (call.this if isinstance(call, exp.Filter) else call).this
+    nodes = [*argument.walk()] if isinstance(argument, exp.Expr) else []
+    read = any(isinstance(node, exp.Column) and node.name in names for node in nodes)
+    return read and all(isinstance(node, _STRICT) for node in nodes)
+
+
+def fold_program(
+    view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
 ) -> FoldProgram:
-    """How a SELECT of groups takes in changed rows.
+    """Return how the groups of a view take in its change.
 
     Args:
-        select: the SELECT as Spark reads it.
-        parts: the same over the rows that came and, if they are signed, went.
+        allowed: allowed lateness, or None if every row counts.
     """
-    keys, calls = key_columns(select), _calls(select)
-    counted = signed and bool(keys)
-    if counted:
-        calls.setdefault(_ROWS.sql(), _ROWS)
-    folds = {text: fold for text, call in calls.items() if (fold := fold_of(call, signed=signed))}
-    names = _state_names(select, folds)
-    columns = _visible_columns(view, select, keys, folds, names)
-    columns += _hidden_columns(select, keys, folds, names, {column.name for column in columns})
-    query, renamed = _grouped(select, parts, list(calls.values()))
-    items = [exp.alias_(renamed(key), keys[key.sql()]) for key in group_keys(select)]
-    for text, call in calls.items():
-        if fold := fold_of(renamed(call), signed=signed):
-            pairs = zip(fold.parts, names[text], strict=True)
-            items += [exp.alias_(spark_expression(part.partial), name) for part, name in pairs]
-    query.set("expressions", items)
-    if counted:  # rows that came and went may leave a group as it was
-        changed = (
-            exp.NEQ(this=exp.column(name, _CHANGED), expression=exp.Literal.number(0))
-            for own in names.values()
-            for name in own
-        )
-        query = exp.select("*").from_(query.subquery(_CHANGED)).where(exp.or_(*changed))
-    rows = _identifier(names[_ROWS.sql()][0]) if counted else ""
+    modes = ChangelogModes(catalog)
+    groups = _Groups.of(view.tree, lambda name: modes.named(name) is ChangelogMode.APPEND)
+    assert groups is not None
+    change = change_query(groups.rows, catalog, allowed)
+    folding = _Folding(view, groups)
+    whole = ""
+    if change.reads is not READS_CHANGE:
+        root = groups.rows.root
+        rows = all_rows(root) if groups.signed else ChangeTree(root)
+        whole = folding.grouped(rows_of(rows, groups.rows, catalog, allowed))
     return FoldProgram(
-        print_sql(query, "spark"),
-        tuple(keys.values()),
-        tuple(columns),
+        folding.grouped(change.query),
+        tuple(folding.keys.values()),
+        tuple(folding.columns),
         # a group goes with its last row
-        delete_when=f"t.{rows} + s.{rows} = 0" if counted else "",
-        insert_when=f"s.{rows} > 0" if counted else "",
-        holds={name: text for text, name in keys.items()}
-        | {n: f"{text}: {n}" for text, own in names.items() for n in own},
+        delete_when=f"t.{folding.rows} + s.{folding.rows} = 0" if folding.rows else "",
+        insert_when=f"s.{folding.rows} > 0" if folding.rows else "",
+        holds=folding.holds,
+        late=late_queries(shape, allowed),
+        reads=change.reads,
+        whole_sql=whole,
     )
+
+
+class _Folding:
+    """How groups take in changed rows.
+
+    Attributes:
+        keys: by text of a key the name of its column, hidden if the view does not show it.
+        columns: of the table.
+        rows: the column with the number of rows of a group; empty if none goes.
+    """
+
+    def __init__(self, view: View, groups: _Groups) -> None:
+        select = portable(groups.select, "spark")
+        assert isinstance(select, exp.Select)
+        self._select, self._rows = select, groups.rows.root
+        self.keys = _key_columns(select, groups.windows)
+        self._calls = _calls(select)
+        counted = groups.signed and bool(self.keys)
+        if counted:
+            self._calls.setdefault(_ROWS.sql(), _ROWS)
+        self._folds = {
+            text: fold
+            for text, call in self._calls.items()
+            if (fold := fold_of(call, signed=groups.signed))
+        }
+        self._names = _state_names(select, self._folds)
+        self.rows = _identifier(self._names[_ROWS.sql()][0]) if counted else ""
+        shown = _visible_columns(view, select, self.keys, self._folds, self._names)
+        names = {column.name for column in shown}
+        self.columns = shown + _hidden_columns(select, self.keys, self._folds, self._names, names)
+
+    @property
+    def holds(self) -> dict[str, str]:
+        """What each column of keys and aggregates holds."""
+        values, found = _spelled(self._rows), {}
+        for key in _group_keys(self._select):
+            if (name := self.keys.get(key.sql())) is not None:
+                found[name] = _with(key, values)
+        for text, call in self._calls.items():
+            found |= {name: f"{_with(call, values)}: {name}" for name in self._names.get(text, ())}
+        return found
+
+    def grouped(self, rows: exp.Query) -> str:
+        """Return the query of some rows in their groups."""
+        query = self._select.copy()
+        query.args["from_"].this.replace(rows.subquery(_CHANGED))
+        keys = _group_keys(query)
+        items = [exp.alias_(key, self.keys[key.sql()]) for key in keys if key.sql() in self.keys]
+        for text, fold in self._folds.items():
+            pairs = zip(fold.parts, self._names[text], strict=True)
+            items += [exp.alias_(spark_expression(part.partial), name) for part, name in pairs]
+        query.set("expressions", items)
+        query.set("distinct", None if self._folds else exp.Distinct())
+        query.set("group", exp.Group(expressions=keys) if self._folds and keys else None)
+        if self.rows:  # rows that came and went may leave a group as it was
+            changed = (
+                exp.NEQ(this=exp.column(name, _CHANGED), expression=exp.Literal.number(0))
+                for own in self._names.values()
+                for name in own
+            )
+            query = exp.select("*").from_(query.subquery(_CHANGED)).where(exp.or_(*changed))
+        return print_sql(query, "spark")
 
 
 def _calls(select: exp.Select) -> dict[str, exp.Expr]:
@@ -207,78 +247,48 @@ def _calls(select: exp.Select) -> dict[str, exp.Expr]:
     return {call.sql(): call for item in select.selects for call in aggregates(item)}
 
 
-def _grouped(
-    select: exp.Select, parts: Sequence[exp.Select], calls: Sequence[exp.Expr]
-) -> tuple[exp.Select, Rename]:
-    """The changed rows in the groups of a SELECT, still without columns."""
-    group = select.args.get("group")
-    by = list(group.expressions) if group else []
-    if is_distinct(select):
-        by = [key for key in group_keys(select) if key.find(exp.Column)]
-    query, renamed = _together(parts, [*by, *calls]) if len(parts) > 1 else (parts[0], _copied)
-    query.set("distinct", None if calls else exp.Distinct())
-    if calls:
-        query.set("group", exp.Group(expressions=[renamed(key) for key in by]) if by else None)
-    return query, renamed
-
-
-def _copied(node: exp.Expr) -> exp.Expr:
-    return node.copy()
-
-
-def _together(parts: Sequence[exp.Select], used: Sequence[exp.Expr]) -> tuple[exp.Select, Rename]:
-    """The rows of several parts, with the columns that are used of them."""
-    columns = {column.sql(): column for node in used for column in node.find_all(exp.Column)}
-    names = {text: f"c{number}" for number, text in enumerate(columns)}
-    for part in parts:
-        sign = [item for item in part.selects if item.alias == SIGN]
-        items = [exp.alias_(column.copy(), names[text]) for text, column in columns.items()]
-        part.set("expressions", [*items, *sign] or [exp.Literal.number(1)])
-        part.set("distinct", None)
-        part.set("group", None)
-
-    def named(part: exp.Expr) -> exp.Expr:
-        if not isinstance(part, exp.Column):
-            return part
-        column = exp.column(names[part.sql()], _CHANGED)
-        column.type = part.type
-        return column
-
-    def renamed(node: exp.Expr) -> exp.Expr:
-        return node.copy().transform(named)
-
-    return exp.Select().from_(union_all(parts).subquery(_CHANGED)), renamed
-
-
-def group_keys(select: exp.Select) -> list[exp.Expr]:
-    """Return the expressions that identify a row: group keys, or all columns of a DISTINCT."""
+def _group_keys(select: exp.Select) -> list[exp.Expr]:
+    """The columns by which a SELECT groups: all of a DISTINCT."""
     if select.args.get("distinct"):
         return list({(key := item.unalias()).sql(): key for item in select.selects}.values())
     group = select.args.get("group")
-    keys = list(group.expressions) if group else []
-    return [key for key in keys if not _is_other_bound(key, select, keys)]
+    return list(group.expressions) if group else []
 
 
-def _is_other_bound(key: exp.Expr, select: exp.Select, keys: list[exp.Expr]) -> bool:
-    """Return whether the other bound of the same window identifies it already."""
-    other = other_bound(key)
-    if other is None or other.sql() not in {item.sql() for item in keys}:
-        return False
-    if window_kind(select, other.table) == "cumulate":
-        return False  # windows that start together end apart
-    shown = {item.unalias().sql() for item in select.selects}
-    if shown & {key.sql(), other.sql()}:
-        return key.sql() not in shown
-    return key.name == WINDOW_END
-
-
-def key_columns(select: exp.Select) -> dict[str, str]:
-    """Return by text of a key the name of its column, hidden if the query does not show it."""
+def _key_columns(select: exp.Select, windows: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """By text of a key that identifies groups its column, hidden if the query does not show it."""
     outputs = {item.unalias().sql(): item.alias_or_name for item in reversed(select.selects)}
-    return {
-        key.sql(): outputs.get(key.sql(), f"_state_key_{number}")
-        for number, key in enumerate(group_keys(select))
-    }
+    keys = {key.name: key.sql() for key in _group_keys(select)}
+    for start, end in windows:
+        if start in keys and end in keys:
+            more = start if keys[end] in outputs and keys[start] not in outputs else end
+            if keys[more] not in outputs:
+                del keys[more]
+    return {text: outputs.get(text, f"_state_key_{n}") for n, text in enumerate(keys.values())}
+
+
+def _spelled(root: Node) -> dict[str, exp.Expr]:
+    """By column of a tree what it is: one of a relation, or a value over columns."""
+    read, made = dict[str, exp.Expr](), dict[str, exp.Expr]()
+    for node in from_bottom(root):
+        if isinstance(node, Scan):
+            read |= {each.name: exp.column(own, node.relation) for each, own in node.reads}
+        if isinstance(node, Project):  # values within values would multiply
+            made |= {each.name: _replaced(each.value, read) for each in _made(node)}
+    return read | made
+
+
+def _with(node: exp.Expr, values: Mapping[str, exp.Expr]) -> str:
+    return _replaced(node, values).sql()
+
+
+def _replaced(node: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
+    def value(part: exp.Expr) -> exp.Expr:
+        if not isinstance(part, exp.Column):
+            return part
+        return values[part.name].copy() if part.name in values else exp.column(part.name)
+
+    return node.copy().transform(value)
 
 
 def _state_names(select: exp.Select, folds: Mapping[str, Fold]) -> dict[str, tuple[str, ...]]:
@@ -362,8 +372,8 @@ def _hidden_columns(
             f"s.{keys[key.sql()]}",
             f"s.{keys[key.sql()]}",
         )
-        for key in group_keys(select)
-        if keys[key.sql()] not in shown
+        for key in _group_keys(select)
+        if keys.get(key.sql(), "") not in shown | {""}
     ]
     for text, fold in folds.items():
         for part, name in zip(fold.parts, names[text], strict=True):
@@ -374,31 +384,34 @@ def _hidden_columns(
 
 
 def _applies(facts: Facts) -> str | None:
-    """Aggregates and DISTINCT whose state can absorb a change."""
-    signed = not facts.append_only
-    if not facts.corrects or not is_folded(facts.view.query, signed=signed):
-        return None
-    reason = "the aggregated change is merged into the state by key"
-    if facts.shape.kind is ShapeKind.GENERAL:
-        reason = "the change of each input is joined with the others, aggregated and merged by key"
-    return f"{reason}; removed rows are subtracted" if signed else reason
-
-
-def _of_tree(facts: Facts) -> str | None:
-    """Groups over outer joins and subqueries, whose rows go when something is found for them."""
+    """Groups whose state can take in what is computed of a change."""
     view = facts.view
-    if view.is_delta or not facts.corrects or any(each.moves for each in facts.inputs):
-        return None  # a Delta table that was kept by affected groups could not lose their names
-    found = over_changed(view.tree)
-    if found is None:
+    if not facts.corrects:
         return None
-    if is_folded(select_of(view.tree), signed=not facts.append_only):
-        return None  # the planner asks with that SELECT again: it may need no signs
-    select = select_of(found[0])
-    if not isinstance(select, exp.Select) or not _has_folds(select, signed=True):
+    appends = {each.name: each.appends for each in facts.inputs}
+    groups = _Groups.of(view.tree, appends.__getitem__)
+    if groups is None or (view.is_delta and not _was_folded(view.query, groups.signed)):
         return None
-    return "the rows that come and go are aggregated and merged by key"
+    calls = _calls(groups.select).values()
+    if not all(fold_of(call, signed=groups.signed) for call in calls):
+        return None
+    scans = [each for each in from_bottom(groups.rows.root) if isinstance(each, Scan)]
+    reason = "the aggregated change is merged into the state by key"
+    if len(scans) > 1:
+        reason = "the change of each input is joined with the others, aggregated and merged by key"
+    return f"{reason}; removed rows are subtracted" if groups.signed else reason
 
 
-RULE = Rule("fold", Engine.INCREMENTAL, _applies, aggregate_program)
-OF_TREE = Rule("fold", Engine.INCREMENTAL, _of_tree, tree_program, by_tree=True)
+def _was_folded(query: exp.Expr, signed: bool) -> bool:
+    """Whether releases folded a query that looked at no tree.
+
+    A Delta table that was kept by affected groups could not lose their names.
+    """
+    if not isinstance(query, exp.Select) or query.args.get("having"):
+        return False
+    if signed and any(optional(query)):
+        return False
+    return is_aggregate(query) is not is_distinct(query) and reads_bags(query)
+
+
+RULE = Rule("fold", Engine.INCREMENTAL, _applies, fold_program, by_tree=True)

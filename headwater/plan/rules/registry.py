@@ -33,7 +33,6 @@ RULES: tuple[Rule, ...] = (
     append.JOINED,
     newest.RULE,
     fold.RULE,
-    fold.OF_TREE,
     exact_change.RULE,
     affected_keys.RULE,
     top.RULE,

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp, parse_one
 
+from headwater.algebra.ages import Age
 from headwater.analyze.definitions import Catalog, OnError
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.portable.trino import in_micros
 from headwater.analyze.query_parts import union_branches
-from headwater.analyze.time.recent import Age
 from headwater.analyze.time.settling import Settled, Unsettled
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.types import elements
@@ -161,9 +161,9 @@ def rendered(
     def read(item: RelationShape) -> exp.Expr:
         name = _dated(item, named(item.name), dialect, watermark, final=final)
         if dialect == "spark":
-            recent = _within(item.recent, watermark, final=final)
+            recent = _within(item.ages.recent, watermark, final=final)
             return batch_read(item, name, plan.lateness, recent)
-        recent = _within(item.within, watermark, final=final)
+        recent = _within(item.ages.within, watermark, final=final)
         return _read(item, plan, dialect, name, recent)
 
     written = plan.view.query
@@ -225,9 +225,9 @@ def _dated(
     item: RelationShape, name: str, dialect: str, watermark: int | None, *, final: bool
 ) -> str:
     """What an input is read from, with the columns that compare its rows with the watermark."""
-    if not item.dated:
+    if not item.ages.dated:
         return name
-    conditions = [(_within(age, watermark, final=final), age.flag) for age in item.dated]
+    conditions = [(_within(age, watermark, final=final), age.flag) for age in item.ages.dated]
     columns = [exp.alias_(each, flag).sql(dialect=dialect) for each, flag in conditions if each]
     return f"(SELECT *, {', '.join(columns)} FROM {name}) AS dated"
 
@@ -243,7 +243,7 @@ def _read(
     if item.window is None:
         terms = where(*cut, *late)
         query = parse_one(f"SELECT * FROM {name}{terms}", dialect=dialect)
-        return query if terms or item.dated else query.args["from_"].this
+        return query if terms or item.ages.dated else query.args["from_"].this
     rows = f"(SELECT * FROM {name}{where(*cut)}) AS recent" if cut else name
     windows = assign(dialect, item.window, rows)
     return parse_one(f"SELECT * FROM ({windows}) AS windows{where(*late)}", dialect=dialect)

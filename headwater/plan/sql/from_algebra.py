@@ -47,6 +47,7 @@ from headwater.algebra.scalars import NULLABLE, column, conjunction, fresh
 from headwater.analyze.failing.bounds import BOUND
 from headwater.analyze.failing.conditions import typed
 from headwater.analyze.query_parts import rename_outputs, union_branches
+from headwater.analyze.time.dated import mark_ages
 from headwater.analyze.time.event_time import WINDOW_END, WINDOW_START
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import named, type_of
@@ -218,6 +219,7 @@ class _Printer:
         if node.state is not RowsRead.AFTER:
             table.set("db", exp.to_identifier(node.state.value))
         table.set("alias", _named_item(alias))
+        mark_ages(table, node.ages)
         values = {each.name: _column(alias, own, each) for each, own in node.reads}
         return _Block(node.columns, dict(values), table)
 

@@ -298,8 +298,8 @@ def batch_read(
         close = "window_end" if relation.window else relation.event_time
         term = in_time(close, allowed, ends=relation.window is not None)
     cut = within.sql(dialect="spark") if within is not None else ""
-    if relation.young is not None:
-        cut = " AND ".join(filter(None, (cut, relation.young.flag)))
+    if (young := relation.ages.young) is not None:
+        cut = " AND ".join(filter(None, (cut, young.flag)))
     if relation.window is None:
         terms = where(cut, term)
         plain = not terms and not name.startswith("(")

@@ -27,7 +27,7 @@ def _query(rnd: Draw) -> Query:
 
 RULE = Rule(
     "fold",
-    (fold.RULE, fold.OF_TREE),
+    (fold.RULE,),
     trials("fold", _query),
     _nothing_goes,
     cases=16,

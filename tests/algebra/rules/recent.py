@@ -15,8 +15,8 @@ import duckdb
 import pytest
 from sqlglot import exp
 
+from headwater.algebra.ages import Age
 from headwater.analyze.time.dated import GATHERED
-from headwater.analyze.time.recent import Age
 from headwater.plan.rules import clock
 from headwater.plan.rules.contract import Input
 from headwater.plan.sql.at_rest import at_rest

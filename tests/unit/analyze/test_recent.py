@@ -81,4 +81,4 @@ def test_rows_that_leave_are_not_final() -> None:
 def test_explain_says_what_is_kept() -> None:
     text = explain(planned(f"SELECT flight FROM departures {RECENT}"))
     assert "the landed rows of at most 1 h behind the watermark" in text
-    assert "Filter ts >= watermark() - INTERVAL '1' HOUR" in text
+    assert "Scan departures where ts >= watermark() - INTERVAL '1' HOUR" in text

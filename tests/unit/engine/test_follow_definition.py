@@ -28,7 +28,6 @@ CASES = [
     (MEAN, "", False),
     (MEAN, "fold", False),
     (MEAN, "affected groups", True),
-    (f"SELECT * FROM ({MEAN})", "", True),  # its releases knew one rule only
     (f"SELECT * FROM ({MEAN})", "fold", False),
     (f"SELECT q.k, q.x + 1 AS y FROM (SELECT k, x, id, {FIRST}) q WHERE q.n = 1", "", True),
     (f"SELECT q.k, q.x + 1 AS y FROM (SELECT k, x, id, {FIRST}) q WHERE q.n = 1", "top", False),
