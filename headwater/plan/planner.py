@@ -15,7 +15,6 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from headwater.algebra.nodes import from_bottom
 from headwater.algebra.passes import passed
 from headwater.analyze.definitions import (
     Catalog,
@@ -38,18 +37,15 @@ from headwater.plan.full_program import FullProgram
 from headwater.plan.identity import FORMER, Order, identity_of, in_order
 from headwater.plan.program import Program
 from headwater.plan.query_shape import MICROSECOND, Shape, ShapeKind, shape_of
-from headwater.plan.rules import affected_groups, affected_keys, fold
+from headwater.plan.rules import affected_groups, fold, top
 from headwater.plan.rules.contract import Engine, Facts, Input, InputKind, Rule
 from headwater.plan.rules.recompute import full_program
-from headwater.plan.sql.from_algebra import RELATIONAL, select_of
 from headwater.plan.strategy import decide
 from headwater.plan.tolerant import has_sums, tolerant
-from headwater.plan.view_plan import Decision, ViewPlan
+from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project, read_project
 
 APPEND = ChangelogMode.APPEND
-DEARER = (affected_groups.RULE, affected_keys.RULE)
-"""Rules that read the inputs again for what a change touches, the dearest first."""
 MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -141,14 +137,12 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
     final = closing(view.query, catalog) if emit is Emit.ON_WINDOW_CLOSE else []
     ordered = replace(view, query=in_order(view.query))
     facts = Facts(ordered, shape_of(ordered, catalog, emit), emit, inputs, mode, final)
-    decision, kept, earlier = decide(facts), ordered, ""
-    if simpler := _simpler(facts, decision, catalog):
-        earlier, (kept, decision) = decision.rule.name, simpler
+    decision = decide(facts)
     streams = decision.engine is Engine.STREAMING
     if streams:
-        kept = ordered = view  # Spark's state has the order in which the query was first written
+        ordered = view  # Spark's state has the order in which the query was first written
     allowed = None if late.accept else late.allowed
-    write = partial(_program, decision.rule, kept, catalog, emit, allowed)
+    write = partial(_program, decision.rule, ordered, catalog, emit, allowed)
     folds = decision.rule is fold.RULE
     holds_sums = folds or streams
     stateful = streams and shape.kind is not ShapeKind.LINEAR
@@ -161,7 +155,7 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         emit=emit,
         late=late,
         build=lambda order: write(
-            kept.query if order is Order.SETTLED else in_order(kept.query, order)
+            ordered.query if order is Order.SETTLED else in_order(ordered.query, order)
         ),
         partitioned_by=tuple(_transform(item) for item in view.partitioned_by),
         identify=lambda form: identity_of(
@@ -173,7 +167,7 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
             form,
         ),
         printed=hashlib.sha256(_printed(view, catalog).encode()).hexdigest()[:16],
-        earlier_rule=earlier,
+        earlier_rule=affected_groups.RULE.name if decision.rule is top.RULE else "",
         closing=[
             one
             for one in final
@@ -181,43 +175,13 @@ def plan_view(view: View, catalog: Catalog, plans: Mapping[str, ViewPlan]) -> Vi
         ],
         follows=view.changes if _evolves(view, catalog) else "",
         find_guard=partial(_guard, ordered, catalog, allowed),
-        build_guarded=lambda guard: write(
-            tolerant(_same_guard(guard, kept, ordered, catalog, allowed), sums=not holds_sums),
-            guarded=True,
-        ),
+        build_guarded=lambda guard: write(tolerant(guard.query, sums=not holds_sums)),
         build_whole=(
             partial(_whole, view, catalog, emit, allowed)
             if folds and has_sums(view.query)
             else None
         ),
     )
-
-
-def _same_guard(
-    guard: Guard, kept: View, ordered: View, catalog: Catalog, allowed: timedelta | None
-) -> exp.Query:
-    """The query by which a view is kept, without the rows that the guard of its own leaves out."""
-    own = guard if kept is ordered else _guard(kept, catalog, allowed)
-    return own.query if own else kept.query
-
-
-def _simpler(facts: Facts, decision: Decision, catalog: Catalog) -> tuple[View, Decision] | None:
-    """Return a view with the SELECT of its tree, if a cheaper rule fits that than its own query.
-
-    The tree has no levels that only name, filter or compute what is below. A Delta table could not
-    lose the hidden columns of the rule by which it was kept.
-    """
-    view = facts.view
-    if decision.rule not in DEARER or view.is_delta or not facts.corrects:
-        return None
-    clocked = any(each.recent or each.dated for each in facts.inputs)
-    nodes = from_bottom(view.tree.root)
-    if clocked or not all(isinstance(each, RELATIONAL) for each in nodes):
-        return None
-    view = replace(view, query=in_order(select_of(view.tree)))
-    facts = replace(facts, view=view, shape=shape_of(view, catalog, facts.emit))
-    found = decide(facts)
-    return (view, found) if found.rule not in DEARER[: DEARER.index(decision.rule) + 1] else None
 
 
 def _as_format_2_saw(facts: Facts, view: View, catalog: Catalog) -> View:
@@ -391,8 +355,6 @@ def _program(
     emit: Emit,
     allowed: timedelta | None,
     query: exp.Query,
-    *,
-    guarded: bool = False,
 ) -> Program:
     """The program of a view for one of its queries: its own, or the one with the guard."""
     tree = passed(algebra_of(query, catalog)) if rule.by_tree else view.tree

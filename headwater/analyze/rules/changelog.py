@@ -80,6 +80,10 @@ class ChangelogModes:
         source = self.catalog.sources.get(name)
         return source.mode if source else self.view(self.catalog.views[name])
 
+    def appends(self, name: str) -> bool:
+        """Return whether a source, table or view only gains rows."""
+        return self.named(name) is APPEND
+
     def _view(self, view: View) -> ChangelogMode:
         if self._appends(view):
             return APPEND
@@ -91,7 +95,7 @@ class ChangelogModes:
         if (view.inputs and has_constants(view.query)) or view.query.find(ViewWatermark):
             return False  # computed anew
         emit = effective_emit(view, self.catalog)
-        if emit is Emit.ON_WINDOW_CLOSE and all(self._only_gains(name) for name in view.inputs):
+        if emit is Emit.ON_WINDOW_CLOSE and all(self.appends(name) for name in view.inputs):
             return True  # a row that is final stays, whatever the query does inside
         stateful = [select for select in selects(view.query) if is_stateful(select)]
         alone = len(stateful) == 1 and stateful[0] is view.query and not joins(stateful[0])
@@ -124,7 +128,4 @@ class ChangelogModes:
             return True
         if isinstance(relation.this, WindowTable):
             return self._relation(relation.this.this, emit)
-        return not ({RECENT, DATED} & relation.meta.keys()) and self._only_gains(relation.name)
-
-    def _only_gains(self, name: str) -> bool:
-        return self.named(name) is APPEND
+        return not ({RECENT, DATED} & relation.meta.keys()) and self.appends(relation.name)

@@ -1,89 +1,151 @@
 """Affected keys: run the query again for the keys that the change touches.
 
-In: a bound aggregate whose group keys are all among its columns.
+In: a view whose tree groups rows that only come, with all keys among its columns.
 Out: its :class:`~headwater.plan.program.AffectedKeysProgram`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.algebra.nodes import RowsRead
+from headwater.algebra.change import ChangeTree, change_of, has_change
+from headwater.algebra.nodes import (
+    Aggregate,
+    Column,
+    Equal,
+    Filter,
+    Join,
+    JoinKind,
+    Node,
+    Project,
+    Query,
+    Scan,
+    from_bottom,
+)
+from headwater.algebra.scalars import column, fresh
 from headwater.analyze.definitions import Catalog, View
-from headwater.analyze.time.event_time import WINDOW_END
+from headwater.analyze.rules.changelog import ChangelogModes
 from headwater.plan.program import AffectedKeysProgram
 from headwater.plan.query_shape import Shape, ShapeKind
-from headwater.plan.rules.contract import Engine, Facts, Rule, other_bound, window_kind
+from headwater.plan.rules.contract import Engine, Facts, Rule
+from headwater.plan.rules.fold import windows_of
+from headwater.plan.sql.change import rows_of
 from headwater.plan.sql.late import late_queries
-from headwater.plan.sql.render import batch_read, print_sql, render
+from headwater.plan.sql.render import print_sql
 
 KEYS = "__keys"
+
+
+@dataclass(frozen=True, slots=True)
+class _Keyed:
+    """The groups of a tree that shows their keys.
+
+    Attributes:
+        above: what is made of the groups, from the top.
+        groups: the groups.
+        keys: name and label of each key.
+        gained: the rows below that come.
+    """
+
+    above: tuple[Node, ...]
+    groups: Aggregate
+    keys: tuple[tuple[str, str], ...]
+    gained: Node
+
+    @classmethod
+    def of(cls, tree: Query, appends: Callable[[str], bool]) -> _Keyed | None:
+        """Return the groups that a tree is made of, None if it is made of something else.
+
+        Args:
+            tree: of a view.
+            appends: whether a relation only gains rows.
+        """
+        above: list[Node] = []
+        node = tree.root
+        while isinstance(node, (Project, Filter)):
+            above.append(node)
+            node = node.input
+        if not isinstance(node, Aggregate) or not node.measures:
+            return None
+        if not all(map(has_change, from_bottom(node.input))):
+            return None
+        change, shown = change_of(node.input, appends), _shown(tree, above)
+        implied = {
+            more
+            for pair in windows_of(node.input)
+            for more, other in (pair, pair[::-1])
+            if more not in shown and other in shown and {*pair} <= {*node.keys}
+        }
+        keys = [each for each in node.keys if each not in implied]
+        if change is None or change.sign or not keys or not shown.keys() >= {*keys}:
+            return None
+        return cls(tuple(above), node, tuple((each, shown[each]) for each in keys), change.node)
+
+    def over(self, rows: Node) -> Node:
+        """Return the root of the tree over other rows."""
+        found = self.groups.over([rows])
+        for node in reversed(self.above):
+            found = node.over([found])
+        return found
+
+
+def _shown(tree: Query, above: list[Node]) -> dict[str, str]:
+    """By column of the groups its label, of those that are shown as they are."""
+    names = {name: label for label, name in reversed(tree.labels)}
+    for node in above:
+        if isinstance(node, Project):
+            values = ((each.value, names.get(each.name)) for each in reversed(node.outputs))
+            names = {v.name: label for v, label in values if label and isinstance(v, exp.Column)}
+    return names
 
 
 def affected_program(
     view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
 ) -> AffectedKeysProgram:
     """Return how touched keys are computed anew, for a query that shows all its keys."""
-    outputs = {item.unalias().sql(): item.alias_or_name for item in shape.select.selects}
-    keys = group_keys(shape.select)
-    names = {key.sql(): outputs[key.sql()] for key in keys}
-    changed = render(
-        view.query,
-        catalog,
-        lambda relation: batch_read(relation, relation.name + RowsRead.CHANGE.value, allowed),
+    tree = view.tree
+    found = _Keyed.of(tree, ChangelogModes(catalog).appends)
+    assert found is not None
+    names = tuple(name for name, _ in found.keys)
+    labels = tuple(label for _, label in found.keys)
+
+    def written(node: Node, shown: tuple[tuple[str, str], ...]) -> str:
+        query = rows_of(ChangeTree(node), Query(node, shown), catalog, allowed)
+        return print_sql(query, "spark")
+
+    touched = Aggregate(found.gained, names, ())
+    rows = found.groups.input
+    own = [rows.by_name[name] for name in names]
+    reads = tuple(
+        (Column(fresh(f"touched_{each.name}", rows.named), each.type), label)
+        for each, label in zip(own, labels, strict=True)
     )
-    touched = next(changed.find_all(exp.Select))
-    touched.set("expressions", [exp.alias_(key.copy(), names[key.sql()]) for key in keys])
-    touched.set("distinct", exp.Distinct())
-    for clause in ("group", "having"):
-        touched.set(clause, None)
-    same = [
-        exp.NullSafeEQ(this=key.copy(), expression=exp.column(names[key.sql()], KEYS))
-        for key in keys
-    ]
-    query = render(
-        view.query, catalog, lambda relation: batch_read(relation, relation.name, allowed)
+    same = tuple(
+        Equal(column(each.name, each), column(read.name, read), null_safe=True)
+        for each, (read, _) in zip(own, reads, strict=True)
     )
-    everything = print_sql(query, "spark")
-    join = exp.Join(this=exp.to_table(KEYS), side="LEFT", kind="SEMI", on=exp.and_(*same))
-    next(query.find_all(exp.Select)).append("joins", join)
+    again = found.over(Join(rows, Scan(KEYS, reads), JoinKind.SEMI, same))
     return AffectedKeysProgram(
-        print_sql(changed, "spark"),
-        print_sql(query, "spark"),
-        everything,
-        tuple(names.values()),
-        complete=not shape.select.args.get("having"),
+        written(touched, tuple(zip(labels, names, strict=True))),
+        written(again, tree.labels),
+        written(tree.root, tree.labels),
+        labels,
+        complete=not any(isinstance(each, Filter) for each in found.above),
         late=late_queries(shape, allowed),
     )
 
 
-def group_keys(select: exp.Select) -> list[exp.Expr]:
-    """Return the group keys that identify a row of an aggregate."""
-    group = select.args.get("group")
-    keys = list(group.expressions) if group else []
-    return [key for key in keys if not _is_other_bound(key, select, keys)]
-
-
-def _is_other_bound(key: exp.Expr, select: exp.Select, keys: list[exp.Expr]) -> bool:
-    """Return whether the other bound of the same window identifies it already."""
-    other = other_bound(key)
-    if other is None or other.sql() not in {item.sql() for item in keys}:
-        return False
-    if window_kind(select, other.table) == "cumulate":
-        return False  # windows that start together end apart
-    shown = {item.unalias().sql() for item in select.selects}
-    if shown & {key.sql(), other.sql()}:
-        return key.sql() not in shown
-    return key.name == WINDOW_END
-
-
 def _applies(facts: Facts) -> str | None:
-    aggregate = facts.shape.kind is ShapeKind.AGGREGATE and facts.append_only
-    if aggregate and facts.corrects and facts.keyed:
+    view = facts.view
+    if view.is_delta and facts.shape.kind is not ShapeKind.AGGREGATE:
+        return None  # a Delta table that was kept by affected groups could not lose their names
+    if facts.corrects and _Keyed.of(view.tree, facts.appends):
         return "the query is run again for the keys that the change touches"
     return None
 
 
-RULE = Rule("affected keys", Engine.INCREMENTAL, _applies, affected_program)
+RULE = Rule("affected keys", Engine.INCREMENTAL, _applies, affected_program, by_tree=True)

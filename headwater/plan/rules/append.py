@@ -8,6 +8,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from headwater.algebra.nodes import (
+    Filter,
+    FlatMap,
+    Project,
+    Scan,
+    Union,
+    Values,
+    from_bottom,
+)
 from headwater.analyze.definitions import Catalog, ChangelogMode, View
 from headwater.plan.program import AppendProgram
 from headwater.plan.query_shape import Shape, ShapeKind
@@ -15,6 +24,9 @@ from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.sql.change import change_query
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import print_sql
+
+_SINGLE = (Scan, Values, Project, Filter, FlatMap, Union)
+"""The nodes that look at each row on its own."""
 
 
 def linear_program(
@@ -28,7 +40,8 @@ def linear_program(
 
 def _linear(facts: Facts) -> str | None:
     """Each row on its own, if streaming is not wanted."""
-    linear = facts.shape.kind is ShapeKind.LINEAR and facts.append_only
+    nodes = from_bottom(facts.view.tree.root)
+    linear = facts.append_only and all(isinstance(each, _SINGLE) for each in nodes)
     return "change in, change out" if linear and not facts.reads_source else None
 
 

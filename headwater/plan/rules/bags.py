@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from headwater.algebra.nodes import RowsRead
 from headwater.analyze.bind.subqueries import has_predicates
-from headwater.analyze.definitions import Catalog, ChangelogMode
+from headwater.analyze.definitions import Catalog
 from headwater.analyze.query_parts import (
     is_aggregate,
     is_distinct,
@@ -81,8 +81,7 @@ class BagChange:
 
     def appends(self, relation: RelationShape) -> bool:
         """Return whether an input only gains rows."""
-        mode = self._modes.named(relation.name)
-        return not relation.ages.moves and mode is ChangelogMode.APPEND
+        return not relation.ages.moves and self._modes.appends(relation.name)
 
     def appended(self, node: exp.Expr) -> bool:
         """Return whether everything that is read somewhere only gains rows.

@@ -15,10 +15,9 @@ from sqlglot import exp
 
 from headwater.algebra.ages import Age
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
-from headwater.analyze.query_parts import has_constants, is_distinct, relations
-from headwater.analyze.time.event_time import WINDOW_END, WINDOW_START
+from headwater.analyze.query_parts import has_constants
 from headwater.analyze.time.settling import Settled, Unsettled
-from headwater.dialect.syntax import RecursiveRows, ViewWatermark, WindowTable
+from headwater.dialect.syntax import RecursiveRows, ViewWatermark
 from headwater.plan.program import Program
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.folds import APPROXIMATE
@@ -90,6 +89,10 @@ class Facts:
     mode: ChangelogMode
     closing: Sequence[Settled | Unsettled | None] = ()
 
+    def appends(self, name: str) -> bool:
+        """Return whether an input only gains rows."""
+        return next(each.appends for each in self.inputs if each.name == name)
+
     @property
     def reads_source(self) -> bool:
         """Whether an input is a SOURCE, whose rows can be read once only."""
@@ -124,12 +127,6 @@ class Facts:
     def corrects(self) -> bool:
         """Whether rows are corrected as data comes, over inputs that can be read again."""
         return self.emit is Emit.CHANGES and not self.reads_source
-
-    @property
-    def keyed(self) -> bool:
-        """Whether there are group keys, all among the view's columns, and a row for each."""
-        select = self.shape.select
-        return bool(select.args.get("group")) and not (_hides_keys(select) or is_distinct(select))
 
     @property
     def timed(self) -> bool:
@@ -171,38 +168,3 @@ class Rule:
     applies: Callable[[Facts], str | None]
     program: Callable[[View, Shape, Catalog, timedelta | None], Program]
     by_tree: bool = False
-
-
-def window_kind(select: exp.Select, alias: str) -> str | None:
-    """Return the kind of a window table in FROM; None if the alias stands for something else."""
-    windows = (each for each in relations(select) if each.alias_or_name == alias)
-    found = next((each.this for each in windows if isinstance(each, exp.Table)), None)
-    return str(found.args["kind"]) if isinstance(found, WindowTable) else None
-
-
-def other_bound(key: exp.Expr) -> exp.Column | None:
-    """Return the other bound of the window of which a column is one, by its name."""
-    others = {WINDOW_START: WINDOW_END, WINDOW_END: WINDOW_START}
-    if not isinstance(key, exp.Column) or key.name not in others:
-        return None
-    return exp.column(others[key.name], key.table)
-
-
-def _hides_keys(select: exp.Select) -> bool:
-    """Whether a group key that identifies rows is not selected."""
-    group = select.args.get("group")
-    keys: Sequence[exp.Expr] = group.expressions if group else []
-    shown = [item.unalias() for item in select.selects]
-    return any(
-        each not in shown and not _follows_from_shown(each, keys, shown, select) for each in keys
-    )
-
-
-def _follows_from_shown(
-    key: exp.Expr, keys: Sequence[exp.Expr], shown: Sequence[exp.Expr], select: exp.Select
-) -> bool:
-    """Whether a hidden key is a bound of a window whose other bound is a key, too, and shown."""
-    other = other_bound(key)
-    if other is None or window_kind(select, other.table) not in ("tumble", "hop"):
-        return False
-    return other.sql() in {each.sql() for each in keys if each in shown}

@@ -31,7 +31,7 @@ from headwater.algebra.nodes import (
     from_bottom,
 )
 from headwater.algebra.scalars import names_in, nothing, passed_on
-from headwater.analyze.definitions import Catalog, ChangelogMode, Field, View
+from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.query_parts import is_aggregate, is_distinct, optional
 from headwater.analyze.rules.changelog import ChangelogModes
@@ -91,7 +91,7 @@ class _Groups:
             if not (signed := bool(change.sign)):
                 break
         shown = tuple((each.name, each.name) for each in columns)
-        return cls(over, Query(rows, shown), signed, tuple(_windows(rows)))
+        return cls(over, Query(rows, shown), signed, tuple(windows_of(rows)))
 
     @property
     def select(self) -> exp.Select:
@@ -101,7 +101,8 @@ class _Groups:
         return found
 
 
-def _windows(root: Node) -> Iterator[tuple[str, str]]:
+def windows_of(root: Node) -> Iterator[tuple[str, str]]:
+    """Yield start and end of the windows of a tree, where either tells the other."""
     for node in from_bottom(root):
         match node:
             case FlatMap(_, TimeWindows(call), (start, end)) if call.args["kind"] != "cumulate":
@@ -156,8 +157,7 @@ def fold_program(
     Args:
         allowed: allowed lateness, or None if every row counts.
     """
-    modes = ChangelogModes(catalog)
-    groups = _Groups.of(view.tree, lambda name: modes.named(name) is ChangelogMode.APPEND)
+    groups = _Groups.of(view.tree, ChangelogModes(catalog).appends)
     assert groups is not None
     change = change_query(groups.rows, catalog, allowed)
     folding = _Folding(view, groups)
@@ -388,8 +388,7 @@ def _applies(facts: Facts) -> str | None:
     view = facts.view
     if not facts.corrects:
         return None
-    appends = {each.name: each.appends for each in facts.inputs}
-    groups = _Groups.of(view.tree, appends.__getitem__)
+    groups = _Groups.of(view.tree, facts.appends)
     if groups is None or (view.is_delta and not _was_folded(view.query, groups.signed)):
         return None
     calls = _calls(groups.select).values()

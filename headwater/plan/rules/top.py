@@ -1,6 +1,6 @@
 """Top: the first rows of groups, where rows only come, are among those held and those that came.
 
-In: a bound query that orders rows and takes the first, over a FROM that only gains rows. Out: its
+In: a view whose tree orders rows and takes the first, of rows that only come. Out: its
 :class:`~headwater.plan.program.AffectedGroupsProgram`.
 
 A row that is not among the first of its group never gets there later, so the table holds all that
@@ -11,94 +11,214 @@ columns where the view does not show it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.algebra.scalars import conjuncts
+from headwater.algebra.change import ChangeTree, change_of, has_change
+from headwater.algebra.nodes import (
+    Column,
+    Computed,
+    Filter,
+    Node,
+    Project,
+    Query,
+    Scalar,
+    Top,
+    Window,
+    from_bottom,
+)
+from headwater.algebra.scalars import column, fresh, mapped, names_in, passed_on
 from headwater.analyze.definitions import Catalog, View
-from headwater.analyze.query_parts import is_aggregate, is_distinct, relations, window_calls
+from headwater.analyze.query_parts import relations
+from headwater.analyze.rules.changelog import ChangelogModes
 from headwater.analyze.typing.common_type import type_of
-from headwater.analyze.typing.types import BIGINT, is_unknown, spark_type
+from headwater.analyze.typing.types import is_unknown, spark_type
 from headwater.plan.program import CURRENT, UNIT, UNITS, AffectedGroupsProgram, Step
 from headwater.plan.query_shape import Shape
-from headwater.plan.rules.bags import BagChange, is_bag
+from headwater.plan.rules.bags import is_bag
 from headwater.plan.rules.contract import Engine, Facts, Rule
-from headwater.plan.rules.unit_key import name_of, unit_of
+from headwater.plan.sql.change import change_query, rows_of
 from headwater.plan.sql.late import late_queries
-from headwater.plan.sql.render import batch_read, print_sql, render, spark, spark_expression
+from headwater.plan.sql.render import print_sql, spark, spark_expression
+from headwater.plan.unit_name import UnitName
 
 _GAINED, _RANKED, _PLACE, _IS_NEW = "__gained", "__ranked", "__place", "__is_new"
 _FUNCTIONS = (exp.RowNumber, exp.Rank, exp.DenseRank)
 
 
 @dataclass(frozen=True, slots=True)
-class TopRows:
-    """The first rows of each group.
+class _Ranking:
+    """What a tree takes the first rows of, and how.
 
     Attributes:
-        select: whose FROM and WHERE give the rows.
-        outputs: name and expression over FROM of each column; None for the place of the row.
+        rows: the node with all rows.
+        outputs: label and value over these rows of each column; None for the place of the row.
         function: which gives the place.
-        groups: expressions over FROM; none if all rows are one group.
-        order: the order within a group, over FROM.
+        groups: values over the rows; none if all rows are one group.
+        order: the order within a group.
         count: how many places there are.
+        alone: whether exactly so many rows are taken, of one group.
     """
 
-    select: exp.Select
-    outputs: tuple[tuple[str, exp.Expr | None], ...]
+    rows: Node
+    outputs: tuple[tuple[str, Scalar | None], ...]
     function: exp.Expr
-    groups: tuple[exp.Expr, ...]
+    groups: tuple[Scalar, ...]
     order: tuple[exp.Ordered, ...]
     count: int
+    alone: bool = False
+
+    @property
+    def decisive(self) -> tuple[Scalar, ...]:
+        """What decides which rows are first."""
+        return (*self.groups, *(item.this for item in self.order))
 
 
-def top_of(query: exp.Query) -> TopRows | None:
-    """Return what a query takes the first rows of, None if it does anything else.
+def _ranking_of(tree: Query, appends: Callable[[str], bool]) -> _Ranking | None:
+    """What a tree takes the first rows of, where these only come; None if it does anything else.
 
     Args:
-        query: a bound query: ``ORDER BY … LIMIT n``, ``QUALIFY row_number() OVER (…) <= n``, or a
-            subquery with that column and ``WHERE`` around it; also rank and dense_rank.
+        appends: whether a relation only gains rows.
     """
-    if not isinstance(query, exp.Select) or query.args.get("offset"):
+    found = _ranking(tree)
+    if found is None or not all(map(has_change, from_bottom(found.rows))):
         return None
-    top = _limited(query) if query.args.get("limit") else _ranked(query)
-    if top is None or not is_bag(_rows(top, list(_columns(top).values()))):
+    change = change_of(found.rows, appends)
+    if change is None or change.sign:
         return None
-    asked = [*top.groups, *(item.this for item in top.order)]
-    return top if all(map(_is_kept_exactly, asked)) else None
+    made = _computed_on_top(found.rows)
+    return found if all(_is_kept_exactly(each, made) for each in found.decisive) else None
+
+
+def _is_kept_exactly(value: Scalar, made: Collection[str]) -> bool:
+    """Whether a column of the type of a value holds it without rounding."""
+    kind = type_of(value)
+    computed = not isinstance(value, exp.Column) or value.name in made
+    return not is_unknown(kind) and not (computed and kind.this is exp.DataType.Type.DECIMAL)
+
+
+def _computed_on_top(node: Node) -> set[str]:
+    """The columns of a node that it computes, and does not read."""
+    found: set[str] = set()
+    while isinstance(node, (Filter, Project)):
+        if isinstance(node, Project):
+            found.update(each.name for each in node.outputs if not _is_column(each.value))
+        node = node.input
+    return found
+
+
+def _ranking(tree: Query) -> _Ranking | None:
+    node, values = _below_projections(tree.root)
+    outputs = [(label, values[name]) for label, name in tree.labels]
+    match node:
+        case Top(rows, order, exp.Literal() as limit, None, False) if limit.is_int and order:
+            found = tuple(outputs)
+            return _Ranking(rows, found, exp.RowNumber(), (), order, int(limit.name), alone=True)
+        case Filter(numbered, predicate):
+            return _ranked(numbered, predicate, outputs)
+    return None
+
+
+def _ranked(
+    node: Node, predicate: Scalar, outputs: Sequence[tuple[str, Scalar]]
+) -> _Ranking | None:
+    """The first rows by the only call of a window that a predicate compares."""
+    bound = _bound(predicate)
+    node, values = _below_projections(node)
+    if bound is None or not isinstance(node, Window) or len(node.calls) != 1:
+        return None
+    (call,), (place, count) = node.calls, bound
+    if not _is(_over(place, values), call.name) or not isinstance(call.value, _FUNCTIONS):
+        return None
+    computed = names_in(value for _, value in outputs if not _is_column(value))
+    if not all(_is_column(values[name]) for name in computed):
+        return None  # values within values would multiply
+    found = [(label, _over(value, values)) for label, value in outputs]
+    shown = tuple((label, None if _is(value, call.name) else value) for label, value in found)
+    if any(value is not None and call.name in names_in([value]) for _, value in shown):
+        return None
+    return _Ranking(node.input, shown, call.value, node.partition, node.order, count)
+
+
+def _below_projections(node: Node) -> tuple[Node, dict[str, Scalar]]:
+    """What stands below projections of which one computes, and the values of the columns here."""
+    values: dict[str, Scalar] = {each.name: column(each.name, each) for each in node.columns}
+    while isinstance(node, Project):
+        own = {each.name: each.value for each in node.outputs}
+        plain = all(map(_is_column, own.values())) or all(map(_is_column, values.values()))
+        if not plain:
+            break
+        values = {name: _over(value, own) for name, value in values.items()}
+        node = node.input
+    return node, values
+
+
+def _bound(term: exp.Expr) -> tuple[exp.Column, int] | None:
+    """The column that is at most a number, and the number."""
+    term = term.unnest()
+    sides = [term.this, term.expression] if isinstance(term, exp.Binary) else []
+    if isinstance(term, (exp.GT, exp.GTE)):
+        sides.reverse()
+    if isinstance(term, exp.EQ) and isinstance(sides[0], exp.Literal):
+        sides.reverse()
+    if len(sides) != 2 or not (isinstance(sides[1], exp.Literal) and sides[1].is_int):
+        return None
+    place, count = sides[0].unnest(), int(sides[1].name)
+    if not isinstance(place, exp.Column):
+        return None
+    if isinstance(term, (exp.LTE, exp.GTE)):
+        return place, count
+    if isinstance(term, (exp.LT, exp.GT)):
+        return place, count - 1
+    return (place, 1) if isinstance(term, exp.EQ) and count == 1 else None
+
+
+def _over(value: Scalar, renamed: Mapping[str, Scalar]) -> Scalar:
+    """A value over the columns that others are."""
+    if isinstance(value, exp.Column):
+        return renamed.get(value.name, value)
+    return mapped(value, lambda each: _over(each, renamed))
+
+
+def _is(value: Scalar, name: str) -> bool:
+    value = value.unnest()
+    return isinstance(value, exp.Column) and value.name == name
+
+
+def _is_column(value: Scalar) -> bool:
+    return isinstance(value, exp.Column)
 
 
 def top_program(
     view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
 ) -> AffectedGroupsProgram:
-    """Return the program of a query that :func:`top_of` knows.
+    """Return the program of a view whose tree takes the first rows.
 
     Args:
         view: the bound view, whose inputs only gain rows.
         allowed: allowed lateness, or None if every row counts.
     """
-    top = top_of(view.query)
-    assert top is not None
-    columns, unit = _columns(top), exp.alias_(unit_of(top.select, None), UNIT)
-    rows = _rows(top, [*(exp.alias_(node.copy(), name) for name, node in columns.items()), unit])
-    everything = render(rows, catalog, lambda each: batch_read(each, each.name, allowed))
-    first = _First(top, columns)
+    ranking = _ranking_of(view.tree, ChangelogModes(catalog).appends)
+    assert ranking is not None
+    first = _First(ranking)
+    change = change_query(first.rows, catalog, allowed).query
+    everything = rows_of(ChangeTree(first.rows.root), first.rows, catalog, allowed)
     return AffectedGroupsProgram(
         steps=(
-            Step(_GAINED, print_sql(BagChange(rows, catalog, allowed).change(rows), "spark")),
+            Step(_GAINED, print_sql(first.named(change), "spark")),
             Step(_RANKED, _pretty(first.ranked(first.candidates()))),
         ),
         units_sql=_pretty(f"SELECT DISTINCT {UNIT} AS unit FROM {_RANKED} WHERE {_IS_NEW}"),
         rows_sql=_pretty(f"{first.chosen(_RANKED)} WHERE {UNIT} IN (SELECT unit FROM {UNITS})"),
-        all_sql=_pretty(first.of_all(print_sql(everything, "spark"))),
-        names=(name_of(top.select, None, columns),),
-        one_unit=not top.groups,
+        all_sql=_pretty(first.of_all(print_sql(first.named(everything), "spark"))),
+        names=(UnitName(first.unit.sql(dialect="spark"), None, first.groups),),
+        one_unit=not first.groups,
         state=tuple(
-            (name, spark_type(type_of(columns[name])), columns[name].sql(dialect="spark"))
-            for name in first.hidden
+            (name, spark_type(type_of(value)), value.sql(dialect="spark"))
+            for name, value in first.hidden.items()
         ),
         reads_current=True,
         late=late_queries(shape, allowed),
@@ -106,17 +226,44 @@ def top_program(
 
 
 class _First:
-    """Spark SQL that ranks rows and takes the first.
+    """Ranks rows and takes the first.
 
-    Args:
-        columns: the columns of the rows, without their unit.
+    Attributes:
+        rows: what the table holds of a row, as a tree; its labels are the columns of the table.
+        groups: those of them that tell groups.
+        hidden: by name, the values that the view does not show.
     """
 
-    def __init__(self, top: TopRows, columns: Mapping[str, exp.Expr]) -> None:
-        self._top = top
-        self._kept = ", ".join([*(f"`{name}`" for name in columns), UNIT])
-        self._names = {node.sql(): f"`{name}`" for name, node in columns.items()}
-        self.hidden = [name for name in columns if name not in dict(top.outputs)]
+    def __init__(self, ranking: _Ranking) -> None:
+        self._ranking = ranking
+        values = {label: value for label, value in ranking.outputs if value is not None}
+        self.hidden: dict[str, Scalar] = {}
+        names = {value: label for label, value in reversed(values.items())}
+        for value in ranking.decisive:
+            if value not in names:
+                names[value] = name = f"_state_{len(values)}"
+                values[name] = self.hidden[name] = value
+        self.rows = _projected(ranking.rows, values)
+        self.groups = tuple(names[value] for value in ranking.groups)
+        self._types = {name: type_of(value) for name, value in values.items()}
+        self._order = [_by(item, names[item.this]) for item in ranking.order]
+        self._kept = ", ".join([*(f"`{name}`" for name in values), UNIT])
+
+    @property
+    def unit(self) -> exp.Expr:
+        """The name of the unit of a row, which is its group."""
+        if not self.groups:
+            return spark_expression("CAST(0 AS BIGINT)")
+        parts: list[exp.Expr] = []
+        for name in self.groups:  # equal values have equal hashes only if they are of one type
+            kind, part = self._types[name], exp.column(name, quoted=True)
+            numeric = kind.this in exp.DataType.NUMERIC_TYPES
+            parts.append(exp.cast(part, spark_type(kind)) if numeric else part)
+        return exp.Anonymous(this="xxhash64", expressions=parts)
+
+    def named(self, rows: exp.Query) -> exp.Select:
+        """Return rows with their unit last."""
+        return exp.select("*", exp.alias_(self.unit, UNIT)).from_(rows.subquery("__rows"))
 
     def candidates(self) -> str:
         """Return the new rows, and those that the table holds of the same groups."""
@@ -128,154 +275,78 @@ class _First:
 
     def ranked(self, rows: str) -> str:
         """Return the first of some rows, with their place."""
-        top = self._top
-        groups = ", ".join(self._names[group.sql()] for group in top.groups)
+        groups = ", ".join(f"`{name}`" for name in self.groups)
         by = f"PARTITION BY {groups} " if groups else ""
-        over = f"{by}ORDER BY {', '.join(map(self._ordered, top.order))}"
-        place = f"{top.function.sql(dialect='spark')} OVER ({over})"
+        over = f"{by}ORDER BY {', '.join(self._order)}"
+        place = f"{self._ranking.function.sql(dialect='spark')} OVER ({over})"
         numbered = f"SELECT *, {place} AS {_PLACE} FROM ({rows})"
-        return f"SELECT * FROM ({numbered}) WHERE {_PLACE} <= {top.count}"
+        return f"SELECT * FROM ({numbered}) WHERE {_PLACE} <= {self._ranking.count}"
 
     def of_all(self, rows: str) -> str:
         """Return the columns of the table for the first of many rows."""
-        top = self._top
-        if top.groups or not top.select.args.get("limit"):
+        if not self._ranking.alone:
             return self.chosen(f"({self.ranked(rows)})")
-        order = ", ".join(map(self._ordered, top.order))
-        return f"{self.chosen(f'({rows})')} ORDER BY {order} LIMIT {top.count}"
+        order, count = ", ".join(self._order), self._ranking.count
+        return f"{self.chosen(f'({rows})')} ORDER BY {order} LIMIT {count}"
 
     def chosen(self, ranked: str) -> str:
         """Return the columns of the table for rows with a place."""
         shown = (
-            f"CAST({_PLACE} AS BIGINT) AS `{name}`" if node is None else f"`{name}`"
-            for name, node in self._top.outputs
+            f"CAST({_PLACE} AS BIGINT) AS `{label}`" if value is None else f"`{label}`"
+            for label, value in self._ranking.outputs
         )
         hidden = (f"`{name}`" for name in self.hidden)
         return f"SELECT {', '.join([*shown, *hidden, UNIT])} FROM {ranked}"
 
-    def _ordered(self, item: exp.Ordered) -> str:
-        by_name = item.copy()
-        by_name.set("this", spark_expression(self._names[item.this.sql()]))
-        return by_name.sql(dialect="spark")
+
+def _projected(node: Node, values: Mapping[str, Scalar]) -> Query:
+    """A tree with some values over a node, each under its label; equal ones are one column."""
+    found: dict[Scalar, Computed] = {}
+    for label, value in values.items():
+        if isinstance(value, exp.Column):
+            found.setdefault(value, passed_on(node.by_name[value.name]))
+        elif value not in found:
+            taken = node.named.union(each.name for each in found.values())
+            found[value] = Computed(Column(fresh(label, taken), type_of(value)), value)
+    shown = tuple((label, found[value].name) for label, value in values.items())
+    return Query(Project(node, tuple(found.values())), shown)
+
+
+def _by(item: exp.Ordered, name: str) -> str:
+    """An item of an order by a column of the table, as Spark writes it."""
+    found = item.copy()
+    found.set("this", exp.column(name, quoted=True))
+    return found.sql(dialect="spark")
 
 
 def _pretty(sql: str) -> str:
     return print_sql(spark(sql), "spark")
 
 
-def _is_kept_exactly(node: exp.Expr) -> bool:
-    """Return whether a column of the type of an expression holds its value without rounding."""
-    kind = type_of(node)
-    computed = kind.this is exp.DataType.Type.DECIMAL and not isinstance(node, exp.Column)
-    return not computed and not is_unknown(kind)
-
-
-def _limited(select: exp.Select) -> TopRows | None:
-    limit, order = select.args["limit"], select.args.get("order")
-    others = is_aggregate(select) or is_distinct(select) or window_calls(select)
-    if others or order is None or not isinstance(limit, exp.Limit):
-        return None
-    outputs = {item.alias_or_name: item.unalias() for item in select.selects}
-    items = []
-    for item in order.expressions:
-        over_from = item.copy()
-        if isinstance(item.this, exp.Column) and not item.this.table:
-            over_from.set("this", outputs[item.this.name].copy())
-        items.append(over_from)
-    count = int(limit.expression.name)
-    return TopRows(select, tuple(outputs.items()), exp.RowNumber(), (), tuple(items), count)
-
-
-def _ranked(query: exp.Select) -> TopRows | None:
-    """QUALIFY, or a WHERE around a subquery, that asks for the first places only."""
-    outputs = {item.alias_or_name: item.unalias() for item in query.selects}
-    select, condition, below = query, query.args.get("qualify"), dict[str, exp.Expr]()
-    if condition is None:
-        inner = _ranking(query)
-        if inner is None:
-            return None
-        select, condition = inner, query.args["where"]
-        below = {item.alias_or_name: item.unalias() for item in inner.selects}
-        outputs = {name: below[node.name] for name, node in outputs.items()}
-    others = is_aggregate(select) or is_distinct(select) or _has(select, "limit", "offset")
-    terms = conjuncts(condition.this)
-    bound = _bound(terms[0]) if len(terms) == 1 and not others else None
-    if bound is None:
-        return None
-    place, count = bound
-    window = _bare(below[place.name] if isinstance(place, exp.Column) and below else place)
-    if not isinstance(window, exp.Window) or not isinstance(window.this, _FUNCTIONS):
-        return None
-    chosen = {name: None if _bare(node) == window else node for name, node in outputs.items()}
-    if any(node is not None and node.find(exp.Window) for node in chosen.values()):
-        return None
-    groups, order = window.args.get("partition_by") or (), window.args["order"].expressions
-    return TopRows(select, tuple(chosen.items()), window.this, tuple(groups), tuple(order), count)
-
-
-def _ranking(query: exp.Select) -> exp.Select | None:
-    """The only subquery in FROM of a query that does nothing but choose from it."""
-    items = relations(query)
-    inner = items[0].this if len(items) == 1 and isinstance(items[0], exp.Subquery) else None
-    plain = all(isinstance(item.unalias(), exp.Column) for item in query.selects)
-    if not isinstance(inner, exp.Select) or not plain or _has(inner, "qualify"):
-        return None
-    others = _has(query, "group", "having", "distinct", "order") or not _has(query, "where")
-    return None if others else inner
-
-
-def _has(select: exp.Select, *clauses: str) -> bool:
-    return any(select.args.get(clause) for clause in clauses)
-
-
-def _bound(term: exp.Expr) -> tuple[exp.Expr, int] | None:
-    """What stands at most at a place, and which place that is."""
-    sides = [term.this, term.expression] if isinstance(term, exp.Binary) else []
-    if isinstance(term, (exp.GT, exp.GTE)):
-        sides.reverse()
-    if isinstance(term, exp.EQ) and isinstance(sides[0], exp.Literal):
-        sides.reverse()
-    if len(sides) != 2 or not (isinstance(sides[1], exp.Literal) and sides[1].is_int):
-        return None
-    place, count = _bare(sides[0]), int(sides[1].name)
-    if isinstance(term, (exp.LTE, exp.GTE)):
-        return place, count
-    if isinstance(term, (exp.LT, exp.GT)):
-        return place, count - 1
-    return (place, 1) if isinstance(term, exp.EQ) and count == 1 else None
-
-
-def _bare(node: exp.Expr) -> exp.Expr:
-    """A place without brackets and without the CAST that Spark's functions get."""
-    while isinstance(node, exp.Paren) or (isinstance(node, exp.Cast) and node.to == BIGINT):
-        node = node.this
-    return node
-
-
-def _rows(top: TopRows, columns: list[exp.Expr]) -> exp.Select:
-    """The rows to choose from, with other columns."""
-    rows = top.select.copy()
-    for clause in ("qualify", "order", "limit"):
-        rows.set(clause, None)
-    rows.set("expressions", columns or [exp.Literal.number(1)])
-    return rows
-
-
-def _columns(top: TopRows) -> dict[str, exp.Expr]:
-    """What is kept of a row: what the view shows, its groups and its order."""
-    columns = {name: node for name, node in top.outputs if node is not None}
-    texts = {node.sql() for node in columns.values()}
-    for node in (*top.groups, *(item.this for item in top.order)):
-        if node.sql() not in texts:
-            texts.add(node.sql())
-            columns[f"_state_{len(columns)}"] = node
-    return columns
-
-
 def _applies(facts: Facts) -> str | None:
-    if facts.corrects and facts.append_only and top_of(facts.view.query):
+    if facts.view.is_delta and not _was_top(facts.view.query):
+        return None
+    if facts.corrects and _ranking_of(facts.view.tree, facts.appends):
         return "inputs only gain rows, so the first rows are among stored and new rows"
     return None
 
 
-RULE = Rule("top", Engine.INCREMENTAL, _applies, top_program)
+def _was_top(query: exp.Expr) -> bool:
+    """Whether releases that looked at no tree took the first rows of a query so.
+
+    A Delta table that was kept by affected groups has other hidden columns, and keeps them.
+    """
+    if not isinstance(query, exp.Select):
+        return False
+    select: exp.Expr = query
+    if not (query.args.get("limit") or query.args.get("qualify")):
+        (item, *others), outputs = relations(query), (each.unalias() for each in query.selects)
+        if others or not all(map(_is_column, outputs)):
+            return False
+        select = item.this
+    if not isinstance(select, exp.Select):
+        return False
+    return all(is_bag(each.this) for each in relations(select) if isinstance(each, exp.Subquery))
+
+
+RULE = Rule("top", Engine.INCREMENTAL, _applies, top_program, by_tree=True)

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from headwater.algebra.change import SIGN, ChangeTree, change_of
 from headwater.algebra.nodes import Query, RowsRead, Scan, from_bottom
-from headwater.analyze.definitions import Catalog, ChangelogMode
+from headwater.analyze.definitions import Catalog
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.rules.changelog import ChangelogModes
 from headwater.plan.program import READS_CHANGE, READS_STATES, Reads
@@ -40,8 +40,7 @@ def change_query(tree: Query, catalog: Catalog, allowed: timedelta | None) -> Ch
         tree: each node of it has a change.
         allowed: allowed lateness, or None if every row counts.
     """
-    modes = ChangelogModes(catalog)
-    change = change_of(tree.root, lambda name: modes.named(name) is ChangelogMode.APPEND)
+    change = change_of(tree.root, ChangelogModes(catalog).appends)
     assert change is not None  # a view reads something
     scans = [each for each in from_bottom(change.node) if isinstance(each, Scan)]
     alone = not change.sign and all(each.state is RowsRead.CHANGE for each in scans)

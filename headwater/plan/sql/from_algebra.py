@@ -54,11 +54,6 @@ from headwater.analyze.typing.common_type import named, type_of
 from headwater.dialect.normalize import identifier
 from headwater.dialect.syntax import PatternRows, RecursiveRows, WindowTable, WorkingTable
 
-RELATIONAL = (
-    *(Scan, Values, Project, Filter, FlatMap, Union, Join, Aggregate, SetOperation, Window, Top),
-)
-"""The nodes that a SELECT has clauses for, so that nothing is lost of what they say."""
-
 _PLAIN = (exp.Column, exp.Literal, exp.Null, exp.Boolean)
 
 
@@ -141,7 +136,8 @@ class _Printer:
 
     def query(self, query: Query) -> exp.Query:
         """Return a query with the outputs that a tree shows."""
-        return self._query(self.block(query.root), query.labels)
+        block = self.block(query.root)
+        return self._query(block, query.labels) if query.labels else self._plain(block)
 
     def _select(self, block: _Block, outputs: Sequence[exp.Expr]) -> exp.Select:
         made = exp.Select(expressions=list(outputs))

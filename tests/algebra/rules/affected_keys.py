@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from headwater.algebra.change import ChangeTree, read
+from headwater.algebra.nodes import RowsRead
 from headwater.plan.rules import affected_keys
 from tests.algebra.query import trials
 from tests.algebra.rule import Rule
@@ -12,8 +14,8 @@ from tests.fuzz import queries
 
 def _keys_of_before(patch: pytest.MonkeyPatch) -> None:
     """The keys touched are looked for among the rows that were there before."""
-    wrong = type("Wrong", (), {"CHANGE": affected_keys.RowsRead.BEFORE})
-    patch.setattr(affected_keys, "RowsRead", wrong)
+    wrong = lambda root, _: ChangeTree(read(root, RowsRead.BEFORE))  # noqa: E731
+    patch.setattr(affected_keys, "change_of", wrong)
 
 
 RULE = Rule(

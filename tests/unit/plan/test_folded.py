@@ -47,6 +47,8 @@ KNOWN = [
     "SELECT a.k AS k, count(b.id) AS c0 FROM a LEFT JOIN b ON a.id = b.id"
     " LEFT JOIN c ON a.id = c.id GROUP BY a.k",
     "SELECT a.k AS k, count(u.x) AS c0 FROM a LEFT JOIN u ON a.id = u.id GROUP BY a.k",
+    "SELECT count(*) AS c0 FROM a t0",
+    "SELECT count(*) AS c0 FROM a t0 LEFT JOIN b t1 ON t0.k = t1.k WHERE t0.k <> 'u'",
 ]
 
 

@@ -167,6 +167,11 @@ LEVELS = {
     "SELECT * FROM (SELECT customer, amount, paid FROM orders)"
     " PIVOT (sum(amount) FOR paid IN (true AS paid, false AS open))": "fold",
     f"SELECT customer FROM ({SUMS}) ORDER BY total DESC LIMIT 3": "affected groups",
+    "SELECT customer, id + 1 AS next FROM (SELECT customer, order_id AS id FROM (SELECT customer,"
+    " order_id, rank() OVER (PARTITION BY customer ORDER BY amount) AS n FROM orders)"
+    " WHERE n = 1)": "top",
+    "SELECT o.customer, array_agg(o.amount ORDER BY o.order_id) AS amounts FROM orders o"
+    " JOIN orders p ON p.order_id = o.order_id GROUP BY o.customer": "affected keys",
 }
 
 
