@@ -40,6 +40,8 @@ def linear_program(
 
 def _linear(facts: Facts) -> str | None:
     """Each row on its own, if streaming is not wanted."""
+    if facts.view.is_delta and facts.shape.kind is not ShapeKind.LINEAR:
+        return None  # a Delta table that was kept by affected groups could not lose their names
     nodes = from_bottom(facts.view.tree.root)
     linear = facts.append_only and all(isinstance(each, _SINGLE) for each in nodes)
     return "change in, change out" if linear and not facts.reads_source else None

@@ -408,7 +408,8 @@ def _was_folded(query: exp.Expr, signed: bool) -> bool:
     """
     if not isinstance(query, exp.Select) or query.args.get("having"):
         return False
-    if signed and any(optional(query)):
+    *others, last = optional(query) or [False]
+    if any(others) or (last and signed):
         return False
     return is_aggregate(query) is not is_distinct(query) and reads_bags(query)
 

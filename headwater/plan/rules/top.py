@@ -11,7 +11,8 @@ columns where the view does not show it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -133,9 +134,8 @@ def _ranked(
     (call,), (place, count) = node.calls, bound
     if not _is(_over(place, values), call.name) or not isinstance(call.value, _FUNCTIONS):
         return None
-    computed = names_in(value for _, value in outputs if not _is_column(value))
-    if not all(_is_column(values[name]) for name in computed):
-        return None  # values within values would multiply
+    if _repeats((value for _, value in outputs), values):
+        return None
     found = [(label, _over(value, values)) for label, value in outputs]
     shown = tuple((label, None if _is(value, call.name) else value) for label, value in found)
     if any(value is not None and call.name in names_in([value]) for _, value in shown):
@@ -144,12 +144,11 @@ def _ranked(
 
 
 def _below_projections(node: Node) -> tuple[Node, dict[str, Scalar]]:
-    """What stands below projections of which one computes, and the values of the columns here."""
+    """What stands below projections, and the values of the columns here."""
     values: dict[str, Scalar] = {each.name: column(each.name, each) for each in node.columns}
     while isinstance(node, Project):
         own = {each.name: each.value for each in node.outputs}
-        plain = all(map(_is_column, own.values())) or all(map(_is_column, values.values()))
-        if not plain:
+        if _repeats(values.values(), own):
             break
         values = {name: _over(value, own) for name, value in values.items()}
         node = node.input
@@ -181,6 +180,12 @@ def _over(value: Scalar, renamed: Mapping[str, Scalar]) -> Scalar:
     if isinstance(value, exp.Column):
         return renamed.get(value.name, value)
     return mapped(value, lambda each: _over(each, renamed))
+
+
+def _repeats(over: Iterable[Scalar], values: Mapping[str, Scalar]) -> bool:
+    """Whether a value that is computed would stand in others more than once."""
+    uses = Counter(each.name for value in over for each in value.find_all(exp.Column))
+    return any(n > 1 and not _is_column(values[name]) for name, n in uses.items())
 
 
 def _is(value: Scalar, name: str) -> bool:
@@ -341,7 +346,7 @@ def _was_top(query: exp.Expr) -> bool:
     select: exp.Expr = query
     if not (query.args.get("limit") or query.args.get("qualify")):
         (item, *others), outputs = relations(query), (each.unalias() for each in query.selects)
-        if others or not all(map(_is_column, outputs)):
+        if others or not query.args.get("where") or not all(map(_is_column, outputs)):
             return False
         select = item.this
     if not isinstance(select, exp.Select):
