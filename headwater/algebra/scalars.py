@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -12,6 +12,8 @@ from headwater.algebra.nodes import Column, Computed
 BOOLEAN = exp.DataType.build("boolean")
 NULLABLE = "nullable"
 """Key of ``Column.meta``: whether a column can be NULL."""
+BOUND = "bound"
+"""Key of ``Column.meta``: what the absolute value of a decimal is at most, if that is known."""
 TIE = "breaks ties"
 """Key of ``Ordered.meta``: nobody wrote the item, which gives rows that tie one order."""
 
@@ -57,6 +59,32 @@ def mapped(node: exp.Expr, of: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     made.type = node.type
     made.meta.update(node.meta)
     return made
+
+
+def replaced(scalar: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
+    """Return a copy of a scalar with values in place of its columns; others stay as they are."""
+    holder = exp.Paren(this=scalar.copy())
+    for node in list(holder.find_all(exp.Column)):
+        if node.name not in values:
+            continue
+        value = values[node.name].copy()
+        inner = isinstance(value, exp.Column)
+        if inner:
+            value.meta.update({k: v for k, v in node.meta.items() if k not in (NULLABLE, BOUND)})
+        alone = node.parent is holder
+        node.replace(value if inner or alone else operand(value))
+    found: exp.Expr = holder.this
+    return found.pop()
+
+
+def operand(value: exp.Expr) -> exp.Expr:
+    """Return a value as part of another one: in brackets where it could be read otherwise."""
+    compound = (exp.Binary, exp.Unary, exp.Between, exp.In)
+    if not isinstance(value, compound) or isinstance(value, (exp.Paren, exp.Dot)):
+        return value
+    found = exp.Paren(this=value)
+    found.type = value.type
+    return found
 
 
 def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:

@@ -209,6 +209,13 @@ def first(rnd: Draw) -> Query:
     by = f"PARTITION BY {', '.join(keys)} " if keys else ""
     call = f"{rnd.choice(('row_number', 'rank', 'dense_rank'))}() OVER ({by}ORDER BY"
     place = f"{call} {', '.join(order)})"
+    if rnd.random() < 0.3:  # in a level of its own, beside and above which numbers are computed
+        numbers = [kind == "number" for kind in kinds]
+        own = [f"{item} + 1" if each else item for item, each in zip(items, numbers, strict=True)]
+        above = [f"w.c{n} * 2" if each else f"w.c{n}" for n, each in enumerate(numbers)]
+        inner = f"SELECT {_named(own)}, {place} AS place FROM {source}{where}"
+        text = f"SELECT {_named(above)} FROM ({inner}) AS w WHERE w.place <= {rnd.randint(1, 3)}"
+        return Query(text, kinds)
     if rnd.random() < 0.3:
         kinds, items = (*kinds, "number"), [*items, place]
     text = f"SELECT {_named(items)} FROM {source}{where} QUALIFY {place} <= {rnd.randint(1, 3)}"

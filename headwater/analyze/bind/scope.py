@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from headwater.algebra.scalars import BOUND
 from headwater.algebra.scalars import NULLABLE as NULLABLE
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.failing.bounds import BOUND
 from headwater.analyze.query_parts import outputs_named
 from headwater.analyze.typing import types as t
 from headwater.dialect.advice import CURLY, text_hint

@@ -11,11 +11,9 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from headwater.algebra.scalars import BOUND
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
-
-BOUND = "bound"
-"""Key of ``meta`` of a column of decimals: what its absolute value is at most, if that is known."""
 
 LIMITS = {t.Type.INT: 2**31, t.Type.BIGINT: 2**63}
 """The first number above the range of an integer type; the least is its negative."""

@@ -30,7 +30,7 @@ from headwater.algebra.nodes import (
     Union,
     from_bottom,
 )
-from headwater.algebra.scalars import names_in, nothing, passed_on
+from headwater.algebra.scalars import names_in, nothing, passed_on, replaced
 from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.query_parts import is_aggregate, is_distinct, optional
@@ -269,26 +269,18 @@ def _key_columns(select: exp.Select, windows: Iterable[tuple[str, str]]) -> dict
 
 def _spelled(root: Node) -> dict[str, exp.Expr]:
     """By column of a tree what it is: one of a relation, or a value over columns."""
-    read, made = dict[str, exp.Expr](), dict[str, exp.Expr]()
+    read: dict[str, exp.Expr] = {each.name: exp.column(each.name) for each in root.columns}
+    made: dict[str, exp.Expr] = {}
     for node in from_bottom(root):
         if isinstance(node, Scan):
             read |= {each.name: exp.column(own, node.relation) for each, own in node.reads}
         if isinstance(node, Project):  # values within values would multiply
-            made |= {each.name: _replaced(each.value, read) for each in _made(node)}
+            made |= {each.name: replaced(each.value, read) for each in _made(node)}
     return read | made
 
 
 def _with(node: exp.Expr, values: Mapping[str, exp.Expr]) -> str:
-    return _replaced(node, values).sql()
-
-
-def _replaced(node: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
-    def value(part: exp.Expr) -> exp.Expr:
-        if not isinstance(part, exp.Column):
-            return part
-        return values[part.name].copy() if part.name in values else exp.column(part.name)
-
-    return node.copy().transform(value)
+    return replaced(node, values).sql()
 
 
 def _state_names(select: exp.Select, folds: Mapping[str, Fold]) -> dict[str, tuple[str, ...]]:

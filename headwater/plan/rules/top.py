@@ -31,7 +31,7 @@ from headwater.algebra.nodes import (
     Window,
     from_bottom,
 )
-from headwater.algebra.scalars import column, fresh, mapped, names_in, passed_on
+from headwater.algebra.scalars import column, fresh, names_in, passed_on, replaced
 from headwater.analyze.definitions import Catalog, View
 from headwater.analyze.query_parts import relations
 from headwater.analyze.rules.changelog import ChangelogModes
@@ -132,11 +132,11 @@ def _ranked(
     if bound is None or not isinstance(node, Window) or len(node.calls) != 1:
         return None
     (call,), (place, count) = node.calls, bound
-    if not _is(_over(place, values), call.name) or not isinstance(call.value, _FUNCTIONS):
+    if not _is(replaced(place, values), call.name) or not isinstance(call.value, _FUNCTIONS):
         return None
     if _repeats((value for _, value in outputs), values):
         return None
-    found = [(label, _over(value, values)) for label, value in outputs]
+    found = [(label, replaced(value, values)) for label, value in outputs]
     shown = tuple((label, None if _is(value, call.name) else value) for label, value in found)
     if any(value is not None and call.name in names_in([value]) for _, value in shown):
         return None
@@ -150,7 +150,7 @@ def _below_projections(node: Node) -> tuple[Node, dict[str, Scalar]]:
         own = {each.name: each.value for each in node.outputs}
         if _repeats(values.values(), own):
             break
-        values = {name: _over(value, own) for name, value in values.items()}
+        values = {name: replaced(value, own) for name, value in values.items()}
         node = node.input
     return node, values
 
@@ -173,13 +173,6 @@ def _bound(term: exp.Expr) -> tuple[exp.Column, int] | None:
     if isinstance(term, (exp.LT, exp.GT)):
         return place, count - 1
     return (place, 1) if isinstance(term, exp.EQ) and count == 1 else None
-
-
-def _over(value: Scalar, renamed: Mapping[str, Scalar]) -> Scalar:
-    """A value over the columns that others are."""
-    if isinstance(value, exp.Column):
-        return renamed.get(value.name, value)
-    return mapped(value, lambda each: _over(each, renamed))
 
 
 def _repeats(over: Iterable[Scalar], values: Mapping[str, Scalar]) -> bool:

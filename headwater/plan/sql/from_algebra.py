@@ -43,8 +43,7 @@ from headwater.algebra.nodes import (
     Values,
     Window,
 )
-from headwater.algebra.scalars import NULLABLE, column, conjunction, fresh
-from headwater.analyze.failing.bounds import BOUND
+from headwater.algebra.scalars import BOUND, NULLABLE, column, conjunction, fresh, operand, replaced
 from headwater.analyze.failing.conditions import typed
 from headwater.analyze.query_parts import rename_outputs, union_branches
 from headwater.analyze.time.dated import mark_ages
@@ -113,7 +112,7 @@ class _Block:
 
     def over(self, scalar: Scalar) -> exp.Expr:
         """Return an expression over the FROM items."""
-        return _replaced(scalar, self.values)
+        return replaced(scalar, self.values)
 
     def add(self, clause: str, term: exp.Expr, kind: type[exp.Expr]) -> None:
         """Add a term to WHERE, HAVING or QUALIFY."""
@@ -371,7 +370,7 @@ class _Printer:
             right.add("where", self._equality(each, left, right), exp.Where)
         if node.residual is not None:
             both = {**left.values, **right.values}
-            right.add("where", _replaced(node.residual, both), exp.Where)
+            right.add("where", replaced(node.residual, both), exp.Where)
         value = typed(exp.true(), t.BOOLEAN)
         if aware:
             value = right.over(node.equal[0].right)
@@ -379,7 +378,7 @@ class _Printer:
         found: exp.Expr = exp.Exists(this=select)
         if aware:
             left_value = left.over(node.equal[0].left)
-            found = exp.In(this=_operand(left_value), query=exp.Subquery(this=select))
+            found = exp.In(this=operand(left_value), query=exp.Subquery(this=select))
         found = typed(found, t.BOOLEAN)
         if node.kind in (JoinKind.ANTI, JoinKind.NULL_AWARE_ANTI):
             return typed(exp.Not(this=found), t.BOOLEAN)
@@ -387,7 +386,7 @@ class _Printer:
 
     def _equality(self, each: Equal, left: _Block, right: _Block) -> exp.Expr:
         kind = exp.NullSafeEQ if each.null_safe else exp.EQ
-        sides = (_operand(left.over(each.left)), _operand(right.over(each.right)))
+        sides = (operand(left.over(each.left)), operand(right.over(each.right)))
         return typed(kind(this=sides[0], expression=sides[1]), t.BOOLEAN)
 
     def _pairs(self, node: Join) -> _Block:
@@ -402,7 +401,7 @@ class _Printer:
             right = self._wrapped(right)
         terms = [self._equality(each, left, right) for each in node.equal]
         if node.residual is not None:
-            terms.append(_replaced(node.residual, {**left.values, **right.values}))
+            terms.append(replaced(node.residual, {**left.values, **right.values}))
         join = exp.Join(this=right.first)
         if terms:
             join.set("on", conjunction(terms))
@@ -493,7 +492,7 @@ class _Printer:
         names = [each.name for each in node.input.columns]
         below = self._query(self.block(node.input), [*zip(node.reads, names, strict=True)])
         new = {own: exp.column(label) for own, label in zip(names, node.reads, strict=True)}
-        order = exp.Order(expressions=[_replaced(item, new) for item in node.order])
+        order = exp.Order(expressions=[replaced(item, new) for item in node.order])
         alias = self._alias("m")
         rows = PatternRows(
             this=exp.Subquery(this=below),
@@ -539,28 +538,6 @@ def _named_item(alias: str) -> exp.TableAlias:
 
 def _columns_of(alias: str, columns: Sequence[Column]) -> dict[str, exp.Expr]:
     return {each.name: _column(alias, each.name, each) for each in columns}
-
-
-def _replaced(scalar: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
-    """A copy of a scalar with values in place of its columns."""
-    holder = exp.Paren(this=scalar.copy())
-    for node in list(holder.find_all(exp.Column)):
-        value = values[node.name].copy()
-        inner = isinstance(value, exp.Column)
-        if inner:
-            value.meta.update({k: v for k, v in node.meta.items() if k not in (NULLABLE, BOUND)})
-        alone = node.parent is holder
-        node.replace(value if inner or alone else _operand(value))
-    found: exp.Expr = holder.this
-    return found.pop()
-
-
-def _operand(value: exp.Expr) -> exp.Expr:
-    """A value as part of another one: in brackets where it could be read otherwise."""
-    compound = (exp.Binary, exp.Unary, exp.Between, exp.In)
-    if isinstance(value, compound) and not isinstance(value, (exp.Paren, exp.Dot)):
-        return typed(exp.Paren(this=value), type_of(value))
-    return value
 
 
 def _as_groups(block: _Block) -> _Block:

@@ -27,6 +27,8 @@ FIRST = [
     "SELECT id FROM a QUALIFY row_number() OVER (ORDER BY x, id) <= 3",
     f"SELECT q.k, q.n FROM (SELECT k, id, {PLACE} AS n FROM a) q WHERE q.n <= 2",
     f"SELECT q.id + 1 AS c0 FROM (SELECT id, {PLACE} AS n FROM a) q WHERE q.n <= 2",
+    "SELECT q.y * 2 AS c0 FROM (SELECT x + 1 AS y, rank() OVER (PARTITION BY k ORDER BY x, id) AS n"
+    " FROM a) q WHERE q.n <= 2",
     "SELECT q.id FROM (SELECT id, rank() OVER (PARTITION BY k, x ORDER BY id DESC) AS n FROM a"
     " WHERE x > 0) q WHERE q.n <= 1",
 ]
