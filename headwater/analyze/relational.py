@@ -396,7 +396,7 @@ class _Select:
             case exp.Table() if isinstance(item.this, WindowTable):
                 return self._time_windows(item.this, alias)
             case exp.Table():
-                return self._table(item, alias)
+                return self._scan(item, alias)
             case exp.Subquery() if SESSION in item.meta:
                 return self._session(item, alias)
             case exp.Subquery():
@@ -411,9 +411,6 @@ class _Select:
                 places = {(alias, each.name): each.name for each in given}
                 return _Item(Self(item.this, given), places)
         raise Unread(f"{type(item).__name__} in FROM")
-
-    def _table(self, table: exp.Table, alias: str) -> _Item:
-        return self._scan(table, alias)
 
     def _scan(self, table: exp.Table, alias: str, more: Sequence[str] = ()) -> _Item:
         _only(table, {"this", "alias"})

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
-from headwater.algebra.ages import Age
+from headwater.algebra.ages import Age, Ages
 from headwater.algebra.change import SIGN
 from headwater.algebra.nodes import RowsRead
 from headwater.analyze.definitions import Catalog, Field, Source
@@ -62,8 +62,7 @@ class InputTable:
         source: its definition if it is a table, None for a view.
         corrected: the columns of an input whose rows are corrected, in order; empty for one that
             only gains rows.
-        recent: of a table that gains rows which leave again, which of them are read.
-        dated: the columns that compare its rows with the watermark of the view.
+        ages: which of its rows are read by the view's watermark, and what compares them with it.
         timed: whether it has a watermark, so that it holds back that of the view.
     """
 
@@ -71,15 +70,9 @@ class InputTable:
     table: Table
     source: Source | None
     corrected: tuple[str, ...] = ()
-    recent: Age | None = None
-    dated: tuple[Age, ...] = ()
+    ages: Ages = Ages()
     timed: bool = True
     _watermarks: dict[int, int | None] = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def moves(self) -> bool:
-        """Whether the watermark alone can change its rows."""
-        return self.recent is not None or bool(self.dated)
 
     @property
     def iceberg(self) -> LakeTable:
@@ -214,10 +207,10 @@ def _open(lake: Lake, item: Input, catalog: Catalog) -> InputTable:
         table = lake.external(item.name, {each.name: _declared(each) for each in source.fields})
     else:
         table = lake.readable(item.name)
-    only_gains = item.appends or (item.moves and source and not source.external)
+    only_gains = item.appends or (item.ages.moves and source and not source.external)
     fields = () if only_gains else (source or catalog.views[item.name]).fields
     names = tuple(each.name for each in fields)
-    return InputTable(item.name, table, source, names, item.recent, item.dated, item.timed)
+    return InputTable(item.name, table, source, names, item.ages, item.timed)
 
 
 def _declared(field: Field) -> str:
@@ -291,9 +284,9 @@ def register_pinned(
 
 def _left(rows: DataFrame, item: InputTable, watermark: int | None) -> DataFrame:
     """The rows of an input that a watermark leaves in the view, compared with it."""
-    if item.recent is not None:
-        rows = rows.where(_within(item.recent, watermark))
-    for age in item.dated:
+    if item.ages.recent is not None:
+        rows = rows.where(_within(item.ages.recent, watermark))
+    for age in item.ages.dated:
         rows = rows.withColumn(age.flag, F.expr(_within(age, watermark)))
     return rows
 
@@ -380,19 +373,19 @@ def register_states(
                 change = stack.enter_context(
                     changed_rows(item.table, span.after, span.upto, item.corrected)
                 )
-            elif item.moves:
+            elif item.ages.moves:
                 rows = item.table.using(session).changes(span.after, span.upto)
                 change = rows.withColumn(SIGN, F.expr("1"))
             else:
                 register_change(session, item, span)
                 continue
-            if item.moves:
+            if item.ages.moves:
                 change = _with_those_that_move(change, before, item, clock)
-            if name in spans or item.moves:
+            if name in spans or item.ages.moves:
                 change = change.persist()
                 stack.callback(change.unpersist)
             change.createOrReplaceTempView(name + CHANGE)
-            flags = [age.flag for age in item.dated] if item.corrected else []
+            flags = [age.flag for age in item.ages.dated] if item.corrected else []
             columns = [*item.corrected, *flags] or now.columns
             shown = [*map(quoted, columns)]
             both = now.select(*shown).unionAll(change.select(*shown))
@@ -410,13 +403,13 @@ def _with_those_that_move(
     """
     change = _left(change, item, clock.now)
     columns = [*map(quoted, change.columns)]
-    passed = [_passed(age, clock) for age in item.dated]
-    if item.recent is not None:
-        passed.append(f"{quoted(item.recent.column)} < {_least(item.recent, clock.now)}")
+    passed = [_passed(age, clock) for age in item.ages.dated]
+    if item.ages.recent is not None:
+        passed.append(f"{quoted(item.ages.recent.column)} < {_least(item.ages.recent, clock.now)}")
     moved = before.where(" OR ".join(f"({each})" for each in passed))
     gone = moved.withColumn(SIGN, F.expr("-1")).select(*columns)
     found = change.unionAll(gone)
-    if not item.dated:
+    if not item.ages.dated:
         return found
     stays = _left(moved, item, clock.now).withColumn(SIGN, F.expr("1"))
     return found.unionAll(stays.select(*columns))

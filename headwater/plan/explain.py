@@ -58,8 +58,9 @@ def facts(plan: ViewPlan) -> dict[str, str]:
 
 def state(plan: ViewPlan) -> str:
     """Return what a view remembers, or an empty string."""
-    if lengths := [item.recent.length for item in plan.inputs if item.recent]:
-        return f"the landed rows of {age(max(lengths))}"
+    read = [each.ages.recent.length for each in plan.inputs if each.ages.recent]
+    if read:
+        return f"the landed rows of {age(max(read))}"
     if not plan.closing:
         return "; ".join(dict.fromkeys(_states(plan)))
     reaches = [reach for one in plan.closing for reach in one.reads.values()]

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from headwater.algebra.ages import Ages
 from headwater.algebra.passes import passed
 from headwater.analyze.definitions import (
     Catalog,
@@ -260,15 +261,14 @@ def _input(name: str, mode: ChangelogMode, catalog: Catalog, shape: Shape) -> In
     if name not in catalog.views:
         kind = InputKind.TABLE if catalog.sources[name].kept else InputKind.SOURCE
     source = catalog.source_of(name)
-    recent, dated = shape.recent.get(name), shape.dated.get(name, ())
+    ages = Ages(recent=shape.recent.get(name), dated=shape.dated.get(name, ()))
     return Input(
         name,
         kind,
-        appends=mode is APPEND and recent is None and not dated,
+        appends=mode is APPEND and not ages.moves,
         streams=not catalog.is_delta(name),
         evolves=source is not None and source.landed,
-        recent=recent,
-        dated=dated,
+        ages=ages,
         timed=has_watermark(name, catalog),
     )
 

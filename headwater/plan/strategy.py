@@ -45,9 +45,9 @@ def _refusal(facts: Facts) -> SqlError:
     updating = [each for each in facts.inputs if not each.appends]
     if updating and facts.emit is not Emit.CHANGES:
         how = "rows are corrected"
-        if updating[0].moves:
+        if updating[0].ages.moves:
             how = "rows change as the watermark moves"
-            how = "rows leave as the watermark moves" if updating[0].recent else how
+            how = "rows leave as the watermark moves" if updating[0].ages.recent else how
         what = f"view {name} reads {updating[0].name}, whose {how}"
         hint = "write EMIT CHANGES"
         if updating[0].kind is InputKind.VIEW:

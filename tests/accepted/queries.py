@@ -142,7 +142,7 @@ def _relations(plan: ViewPlan, catalog: Catalog) -> dict[str, Columns]:
     for each in plan.inputs:
         name, appends = each.name, each.appends
         held = columns(name, catalog, "spark")
-        held += [(age.flag, "BOOLEAN") for age in each.dated]
+        held += [(age.flag, "BOOLEAN") for age in each.ages.dated]
         found |= {name: held, f"{name}__before": held, f"{name}__any": held}
         found[f"{name}__change"] = held if appends else [*held, (SIGN, "INT")]
     return found

@@ -6,7 +6,7 @@ Out: its :class:`~headwater.plan.program.AffectedKeysProgram`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -26,13 +26,13 @@ from headwater.algebra.nodes import (
     Scan,
     from_bottom,
 )
+from headwater.algebra.properties.windows import least_keys
 from headwater.algebra.scalars import column, fresh
 from headwater.analyze.definitions import Catalog, View
 from headwater.analyze.rules.changelog import ChangelogModes
 from headwater.plan.program import AffectedKeysProgram
 from headwater.plan.query_shape import Shape, ShapeKind
 from headwater.plan.rules.contract import Engine, Facts, Rule
-from headwater.plan.rules.fold import windows_of
 from headwater.plan.sql.change import rows_of
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import print_sql
@@ -74,13 +74,7 @@ class _Keyed:
         if not all(map(has_change, from_bottom(node.input))):
             return None
         change, shown = change_of(node.input, appends), _shown(tree, above)
-        implied = {
-            more
-            for pair in windows_of(node.input)
-            for more, other in (pair, pair[::-1])
-            if more not in shown and other in shown and {*pair} <= {*node.keys}
-        }
-        keys = [each for each in node.keys if each not in implied]
+        keys = least_keys(node.keys, shown, node.input)
         if change is None or change.sign or not keys or not shown.keys() >= {*keys}:
             return None
         return cls(tuple(above), node, tuple((each, shown[each]) for each in keys), change.node)
@@ -113,9 +107,8 @@ def affected_program(
     names = tuple(name for name, _ in found.keys)
     labels = tuple(label for _, label in found.keys)
 
-    def written(node: Node, shown: tuple[tuple[str, str], ...]) -> str:
-        query = rows_of(ChangeTree(node), Query(node, shown), catalog, allowed)
-        return print_sql(query, "spark")
+    def written(node: Node, shown: Sequence[tuple[str, str]]) -> str:
+        return print_sql(rows_of(ChangeTree(node), shown, catalog, allowed), "spark")
 
     touched = Aggregate(found.gained, names, ())
     rows = found.groups.input
@@ -130,7 +123,7 @@ def affected_program(
     )
     again = found.over(Join(rows, Scan(KEYS, reads), JoinKind.SEMI, same))
     return AffectedKeysProgram(
-        written(touched, tuple(zip(labels, names, strict=True))),
+        written(touched, [*zip(labels, names, strict=True)]),
         written(again, tree.labels),
         written(tree.root, tree.labels),
         labels,

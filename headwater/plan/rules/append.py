@@ -21,7 +21,7 @@ from headwater.analyze.definitions import Catalog, ChangelogMode, View
 from headwater.plan.program import AppendProgram
 from headwater.plan.query_shape import Shape, ShapeKind
 from headwater.plan.rules.contract import Engine, Facts, Rule
-from headwater.plan.sql.change import change_query
+from headwater.plan.sql.change import change_in, reads_of, rows_of
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import print_sql
 
@@ -33,9 +33,9 @@ def linear_program(
     view: View, shape: Shape, catalog: Catalog, allowed: timedelta | None
 ) -> AppendProgram:
     """Return how a change passes through: change in, change out."""
-    change = change_query(view.tree, catalog, allowed)
-    late = late_queries(shape, allowed)
-    return AppendProgram(print_sql(change.query, "spark"), late, change.reads)
+    change = change_in(catalog, view.tree.root)
+    rows = rows_of(change, view.tree.labels, catalog, allowed)
+    return AppendProgram(print_sql(rows, "spark"), late_queries(shape, allowed), reads_of(change))
 
 
 def _linear(facts: Facts) -> str | None:

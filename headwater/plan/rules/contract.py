@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from sqlglot import exp
 
-from headwater.algebra.ages import Age
+from headwater.algebra.ages import Ages
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
 from headwater.analyze.query_parts import has_constants
 from headwater.analyze.time.settling import Settled, Unsettled
@@ -49,8 +49,7 @@ class Input:
         appends: whether it only gains rows.
         streams: whether Spark can read it as a stream: not a Delta table.
         evolves: whether its columns can change: it is landed, or made of changes that are.
-        recent: of an input whose rows leave again, which of them are read.
-        dated: the columns that compare its rows with the view's watermark.
+        ages: which of its rows are read by the view's watermark, and what compares them with it.
         timed: whether it has a watermark, so that it holds back that of the view.
     """
 
@@ -59,14 +58,8 @@ class Input:
     appends: bool = True
     streams: bool = True
     evolves: bool = False
-    recent: Age | None = None
-    dated: tuple[Age, ...] = ()
+    ages: Ages = Ages()
     timed: bool = True
-
-    @property
-    def moves(self) -> bool:
-        """Whether the watermark alone can change its rows."""
-        return self.recent is not None or bool(self.dated)
 
 
 @dataclass(frozen=True, slots=True)

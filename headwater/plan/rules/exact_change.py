@@ -22,7 +22,7 @@ from headwater.plan.query_shape import Shape
 from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.rules.tree_rewrites import outputs
 from headwater.plan.rules.unit_key import holds_map
-from headwater.plan.sql.change import change_query
+from headwater.plan.sql.change import change_in, rows_of
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import batch_read, print_sql, render
 
@@ -32,7 +32,8 @@ def exact_program(
 ) -> ExactChangeProgram:
     """Return how the rows of a view are replaced by its key."""
     query = view.query
-    changed = change_query(view.tree, catalog, allowed).query
+    change = change_in(catalog, view.tree.root)
+    changed = rows_of(change, view.tree.labels, catalog, allowed)
     names = [exp.column(each.name, quoted=True) for each in outputs(query, "")]
     sign, keys = exp.column(SIGN), view.proven_key or ()
     total = exp.alias_(exp.Sum(this=sign.copy()), SIGN)
@@ -60,7 +61,7 @@ def exact_program(
 def _applies(facts: Facts) -> str | None:
     """Joined rows with a key, over inputs that are corrected."""
     view = facts.view
-    moves = any(each.moves for each in facts.inputs)
+    moves = any(each.ages.moves for each in facts.inputs)
     has = all(map(has_change, from_bottom(view.tree.root)))
     if moves or not (facts.corrects and view.proven_key and has):
         return None

@@ -8,7 +8,7 @@ so that it goes with the last of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -19,17 +19,16 @@ from headwater.algebra.nodes import (
     Aggregate,
     Computed,
     Filter,
-    FlatMap,
     Join,
     JoinKind,
     Node,
     Project,
     Query,
     Scan,
-    TimeWindows,
     Union,
     from_bottom,
 )
+from headwater.algebra.properties.windows import least_keys
 from headwater.algebra.scalars import names_in, nothing, passed_on, replaced
 from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.portable.rewrites import portable
@@ -41,7 +40,7 @@ from headwater.plan.query_shape import Shape, aggregates
 from headwater.plan.rules.bags import reads_bags
 from headwater.plan.rules.contract import Engine, Facts, Rule
 from headwater.plan.rules.folds import Fold, fold_of, type_of
-from headwater.plan.sql.change import change_query, rows_of
+from headwater.plan.sql.change import reads_of, rows_of
 from headwater.plan.sql.from_algebra import select_of
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import print_sql, spark_expression
@@ -58,21 +57,20 @@ class _Groups:
 
     Attributes:
         over: their tree, over a relation ``__changed``.
-        rows: the tree of the rows that are grouped, each of whose nodes has a change.
-        signed: whether some of these rows also go.
-        windows: start and end of the windows in which these rows are, where either tells the other.
+        rows: the rows that are grouped.
+        change: their change, or one that makes as much of the groups.
     """
 
     over: Query
-    rows: Query
-    signed: bool
-    windows: tuple[tuple[str, str], ...]
+    rows: Node
+    change: ChangeTree
 
     @classmethod
     def of(cls, tree: Query, appends: Callable[[str], bool]) -> _Groups | None:
         """Return the groups of a view's tree, None if it is made of something else.
 
         Args:
+            tree: of a view.
             appends: whether a relation only gains rows.
         """
         above, node = None, tree.root
@@ -80,18 +78,18 @@ class _Groups:
             above, node = node, node.input
         if not isinstance(node, Aggregate) or not all(map(has_change, from_bottom(node.input))):
             return None
-        columns = node.input.columns
-        scan = Scan(_CHANGED, tuple((each, each.name) for each in columns))
+        scan = Scan(_CHANGED, tuple((each, each.name) for each in node.input.columns))
         over = Query(above.over([node.over([scan])]) if above else node.over([scan]), tree.labels)
-        rows, signed = node.input, False
-        for rows in dict.fromkeys([_only_found(node), node.input]):
-            change = change_of(rows, appends)
-            if change is None:
-                return None
-            if not (signed := bool(change.sign)):
-                break
-        shown = tuple((each.name, each.name) for each in columns)
-        return cls(over, Query(rows, shown), signed, tuple(windows_of(rows)))
+        change = change_of(node.input, appends)
+        if change and change.sign and (found := _only_found(node)) is not None:
+            other = change_of(found, appends)
+            change = other if other and not other.sign else change
+        return cls(over, node.input, change) if change else None
+
+    @property
+    def signed(self) -> bool:
+        """Whether some of the rows also go."""
+        return bool(self.change.sign)
 
     @property
     def select(self) -> exp.Select:
@@ -101,19 +99,11 @@ class _Groups:
         return found
 
 
-def windows_of(root: Node) -> Iterator[tuple[str, str]]:
-    """Yield start and end of the windows of a tree, where either tells the other."""
-    for node in from_bottom(root):
-        match node:
-            case FlatMap(_, TimeWindows(call), (start, end)) if call.args["kind"] != "cumulate":
-                yield start.name, end.name
-
-
-def _only_found(groups: Aggregate) -> Node:
-    """The rows that are grouped; of a LEFT JOIN without those that go once a match is found.
+def _only_found(groups: Aggregate) -> Node | None:
+    """The rows of a LEFT JOIN that are grouped, without those that go once a match is found.
 
     Where a row without a match is only a row of its group, each row of the left side can stand
-    beside its matches: then no row goes.
+    beside its matches. None where it is more, and of other rows.
     """
     path: list[Filter | Project] = []
     node = groups.input
@@ -121,14 +111,14 @@ def _only_found(groups: Aggregate) -> Node:
         path.append(node)
         node = node.input
     if not isinstance(node, Join) or node.kind is not JoinKind.LEFT:
-        return groups.input
+        return None
     right = {each.name for each in node.right.columns}
     asked = [each.predicate for each in path if isinstance(each, Filter)]
     asked += [made.value for each in path if isinstance(each, Project) for made in _made(each)]
     if right & names_in(asked).union(groups.keys) or not all(
         _skips_nulls(call.value, right) for call in groups.measures
     ):
-        return groups.input
+        return None
     nulls = (Computed(each, nothing(each.type)) for each in node.columns if each.name in right)
     alone = Project(node.left, (*map(passed_on, node.left.columns), *nulls))
     found: Node = Union((alone, replace(node, kind=JoinKind.INNER)), node.columns)
@@ -159,15 +149,15 @@ def fold_program(
     """
     groups = _Groups.of(view.tree, ChangelogModes(catalog).appends)
     assert groups is not None
-    change = change_query(groups.rows, catalog, allowed)
-    folding = _Folding(view, groups)
-    whole = ""
-    if change.reads is not READS_CHANGE:
-        root = groups.rows.root
-        rows = all_rows(root) if groups.signed else ChangeTree(root)
-        whole = folding.grouped(rows_of(rows, groups.rows, catalog, allowed))
+    folding, reads = _Folding(view, groups), reads_of(groups.change)
+    labels = [(each.name, each.name) for each in groups.rows.columns]
+
+    def grouped(rows: ChangeTree) -> str:
+        return folding.grouped(rows_of(rows, labels, catalog, allowed))
+
+    every = all_rows(groups.rows) if groups.signed else ChangeTree(groups.rows)
     return FoldProgram(
-        folding.grouped(change.query),
+        grouped(groups.change),
         tuple(folding.keys.values()),
         tuple(folding.columns),
         # a group goes with its last row
@@ -175,8 +165,8 @@ def fold_program(
         insert_when=f"s.{folding.rows} > 0" if folding.rows else "",
         holds=folding.holds,
         late=late_queries(shape, allowed),
-        reads=change.reads,
-        whole_sql=whole,
+        reads=reads,
+        whole_sql="" if reads is READS_CHANGE else grouped(every),
     )
 
 
@@ -192,8 +182,8 @@ class _Folding:
     def __init__(self, view: View, groups: _Groups) -> None:
         select = portable(groups.select, "spark")
         assert isinstance(select, exp.Select)
-        self._select, self._rows = select, groups.rows.root
-        self.keys = _key_columns(select, groups.windows)
+        self._select, self._rows = select, groups.rows
+        self.keys = _key_columns(select, groups.rows)
         self._calls = _calls(select)
         counted = groups.signed and bool(self.keys)
         if counted:
@@ -255,16 +245,13 @@ def _group_keys(select: exp.Select) -> list[exp.Expr]:
     return list(group.expressions) if group else []
 
 
-def _key_columns(select: exp.Select, windows: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _key_columns(select: exp.Select, rows: Node) -> dict[str, str]:
     """By text of a key that identifies groups its column, hidden if the query does not show it."""
     outputs = {item.unalias().sql(): item.alias_or_name for item in reversed(select.selects)}
     keys = {key.name: key.sql() for key in _group_keys(select)}
-    for start, end in windows:
-        if start in keys and end in keys:
-            more = start if keys[end] in outputs and keys[start] not in outputs else end
-            if keys[more] not in outputs:
-                del keys[more]
-    return {text: outputs.get(text, f"_state_key_{n}") for n, text in enumerate(keys.values())}
+    shown = {name for name, text in keys.items() if text in outputs}
+    texts = (keys[name] for name in least_keys([*keys], shown, rows))
+    return {text: outputs.get(text, f"_state_key_{n}") for n, text in enumerate(texts)}
 
 
 def _spelled(root: Node) -> dict[str, exp.Expr]:
@@ -386,7 +373,7 @@ def _applies(facts: Facts) -> str | None:
     calls = _calls(groups.select).values()
     if not all(fold_of(call, signed=groups.signed) for call in calls):
         return None
-    scans = [each for each in from_bottom(groups.rows.root) if isinstance(each, Scan)]
+    scans = [each for each in from_bottom(groups.rows) if isinstance(each, Scan)]
     reason = "the aggregated change is merged into the state by key"
     if len(scans) > 1:
         reason = "the change of each input is joined with the others, aggregated and merged by key"

@@ -41,7 +41,7 @@ from headwater.plan.program import CURRENT, UNIT, UNITS, AffectedGroupsProgram, 
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.bags import is_bag
 from headwater.plan.rules.contract import Engine, Facts, Rule
-from headwater.plan.sql.change import change_query, rows_of
+from headwater.plan.sql.change import change_in, rows_of
 from headwater.plan.sql.late import late_queries
 from headwater.plan.sql.render import print_sql, spark, spark_expression
 from headwater.plan.unit_name import UnitName
@@ -202,11 +202,12 @@ def top_program(
     ranking = _ranking_of(view.tree, ChangelogModes(catalog).appends)
     assert ranking is not None
     first = _First(ranking)
-    change = change_query(first.rows, catalog, allowed).query
-    everything = rows_of(ChangeTree(first.rows.root), first.rows, catalog, allowed)
+    root, labels = first.rows.root, first.rows.labels
+    gained = rows_of(change_in(catalog, root), labels, catalog, allowed)
+    everything = rows_of(ChangeTree(root), labels, catalog, allowed)
     return AffectedGroupsProgram(
         steps=(
-            Step(_GAINED, print_sql(first.named(change), "spark")),
+            Step(_GAINED, print_sql(first.named(gained), "spark")),
             Step(_RANKED, _pretty(first.ranked(first.candidates()))),
         ),
         units_sql=_pretty(f"SELECT DISTINCT {UNIT} AS unit FROM {_RANKED} WHERE {_IS_NEW}"),
@@ -322,11 +323,12 @@ def _pretty(sql: str) -> str:
 
 
 def _applies(facts: Facts) -> str | None:
-    if facts.view.is_delta and not _was_top(facts.view.query):
+    view = facts.view
+    if not facts.corrects or _ranking_of(view.tree, facts.appends) is None:
         return None
-    if facts.corrects and _ranking_of(facts.view.tree, facts.appends):
-        return "inputs only gain rows, so the first rows are among stored and new rows"
-    return None
+    if view.is_delta and not _was_top(view.query):
+        return None
+    return "inputs only gain rows, so the first rows are among stored and new rows"
 
 
 def _was_top(query: exp.Expr) -> bool:

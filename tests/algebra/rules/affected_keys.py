@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headwater.algebra.change import ChangeTree, read
-from headwater.algebra.nodes import RowsRead
+from headwater.algebra.nodes import Node, RowsRead
 from headwater.plan.rules import affected_keys
 from tests.algebra.query import trials
 from tests.algebra.rule import Rule
@@ -14,8 +14,11 @@ from tests.fuzz import queries
 
 def _keys_of_before(patch: pytest.MonkeyPatch) -> None:
     """The keys touched are looked for among the rows that were there before."""
-    wrong = lambda root, _: ChangeTree(read(root, RowsRead.BEFORE))  # noqa: E731
-    patch.setattr(affected_keys, "change_of", wrong)
+
+    def before(root: Node, _: object) -> ChangeTree:
+        return ChangeTree(read(root, RowsRead.BEFORE))
+
+    patch.setattr(affected_keys, "change_of", before)
 
 
 RULE = Rule(

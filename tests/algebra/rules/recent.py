@@ -79,13 +79,13 @@ class _Trial:
 
 
 def _flags(item: Input) -> str:
-    return "".join(f', "{age.flag}" BOOLEAN' for age in item.dated)
+    return "".join(f', "{age.flag}" BOOLEAN' for age in item.ages.dated)
 
 
 def _read(item: Input, watermark: int | None) -> str:
     """What the engine reads of an input, for DuckDB."""
-    flags = "".join(f", {_bound(age, watermark)}" for age in item.dated)
-    where = f" WHERE {_bound(item.recent, watermark)}" if item.recent else ""
+    flags = "".join(f", {_bound(age, watermark)}" for age in item.ages.dated)
+    where = f" WHERE {_bound(item.ages.recent, watermark)}" if item.ages.recent else ""
     return f"SELECT * EXCLUDE (_arrived_at, _watermark){flags} FROM {item.name}_all{where}"
 
 

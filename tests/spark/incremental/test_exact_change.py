@@ -82,11 +82,12 @@ def test_rows_equal_their_select_after_every_tick(spark, lake, monkeypatch, way)
         check(running, landed)
 
 
-@pytest.mark.parametrize("name", ["affected groups", "fold"])
+@pytest.mark.parametrize("name", ["affected groups", "fold", ""])
 def test_a_table_that_another_rule_kept_gets_the_hidden_columns_of_its_rule_and_goes_on(
     spark, lake, monkeypatch, name
 ):
-    """Also where another program of a rule of the same name has hidden other columns."""
+    """Also where another program of a rule of the same name has hidden other columns, or none is
+    named: releases that knew one rule for a view did not."""
     landed, rnd = [Landed(lake, name, COLUMNS) for name in ("a", "b")], random.Random(3)
     before = (replace(affected_groups.RULE, name=name),)
     with monkeypatch.context() as patch:

@@ -91,7 +91,7 @@ def test_what_can_be_dated_is_kept_incrementally(query: str) -> None:
     plan = planned(query)
     assert plan.decision.engine == "incremental"
     assert plan.moves
-    assert any(item.dated for item in plan.inputs)
+    assert any(item.ages.dated for item in plan.inputs)
     assert "__" not in "".join(tree(plan)), "no column of ours is shown"
 
 
@@ -118,8 +118,8 @@ def test_a_table_is_read_up_to_several_ages() -> None:
         f" AND NOT EXISTS (SELECT 1 FROM departures e WHERE e.flight = d.flight AND e.ts > {AGO})"
     )
     (item,) = planned(query).inputs
-    assert item.recent is None
-    assert {age.length for age in item.dated} == {86_400_000_000 - 1, 300_000_000 - 1}
+    assert item.ages.recent is None
+    assert {age.length for age in item.ages.dated} == {86_400_000_000 - 1, 300_000_000 - 1}
 
 
 def test_inputs_without_event_times_do_not_hold_the_watermark_back() -> None:

@@ -20,7 +20,9 @@ def planned(query: str, head: str = "", emit: str = "") -> ViewPlan:
 
 def ages(query: str) -> dict[str, int | None]:
     plan = planned(query)
-    return {item.name: item.recent.length if item.recent else None for item in plan.inputs}
+    return {
+        item.name: item.ages.recent.length if item.ages.recent else None for item in plan.inputs
+    }
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,9 @@ def test_it_is_read_through_views_that_filter() -> None:
     below = "CREATE STREAMING VIEW a AS SELECT flight, ts AS at FROM departures"
     above = "CREATE STREAMING VIEW v AS SELECT flight FROM a WHERE at >= watermark()"
     plan = plan_project(catalog(f"{below};{above}"))["v"]
-    assert [(item.name, item.recent is not None) for item in plan.inputs] == [("departures", True)]
+    assert [(item.name, item.ages.recent is not None) for item in plan.inputs] == [
+        ("departures", True)
+    ]
 
 
 def test_rows_that_leave_are_not_final() -> None:
