@@ -70,4 +70,6 @@ def trino_attempt(node: exp.Expr) -> exp.Expr:
     Args:
         node: a typed ``TRY``.
     """
+    if isinstance(bare_call(node.this), exp.Sum):
+        return exact_sum(node.this, "trino")
     return node.this.copy() if isinstance(bare_call(node.this), exp.AggFunc) else node

@@ -55,7 +55,7 @@ def untyped_text(node: exp.Expr, dialect: str) -> exp.Expr:
     """
     function = f.FUNCTIONS.get(type(node))
     texts = _texts_of(node)
-    if function is None or texts is None or (type(node) in _SPREADS and dialect == "trino"):
+    if function is None or texts is None:
         return node
     given = f.arguments(cast(exp.Func, node))
     text = _of_so_many(texts.get(dialect, ""), len(given))

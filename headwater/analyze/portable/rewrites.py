@@ -30,7 +30,11 @@ from headwater.analyze.portable import (
     trino,
 )
 from headwater.analyze.portable.decimals import quotients
-from headwater.analyze.portable.decimals.averages import duckdb_average, spark_average
+from headwater.analyze.portable.decimals.averages import (
+    duckdb_average,
+    spark_average,
+    trino_average,
+)
 from headwater.analyze.portable.decimals.casts import decimal_as_float
 from headwater.analyze.portable.engine_texts import (
     aggregate_text,
@@ -403,6 +407,8 @@ FIXES: Mapping[str, Mapping[type[exp.Expr], Fix]] = {
         exp.DateAdd: times.trino_later,
         exp.Bracket: partial(_element, of_map="ELEMENT_AT", of_array="ELEMENT_AT"),
         exp.ApproxQuantile: _ranked,
+        **dict.fromkeys((exp.Avg, exp.Filter), trino_average),
+        exp.Window: lambda node: trino_average(trino.window(node)),
     },
 }
 """The corrections by dialect and node class."""

@@ -142,7 +142,7 @@ def _greatest(node: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=found, true=nan)], default=node.copy())
 
 
-def _window(node: exp.Expr) -> exp.Expr:
+def window(node: exp.Expr) -> exp.Expr:
     """Trino has no FILTER before OVER: what does not count is NULL instead."""
     if not isinstance(node.this, exp.Filter) or isinstance(node.this.this, exp.ArrayAgg):
         return node
@@ -178,6 +178,5 @@ FIXES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     **dict.fromkeys((exp.LT, exp.LTE, exp.GT, exp.GTE), _ordered),
     **dict.fromkeys((exp.In, exp.Between), _with_both_zeros),
     exp.Greatest: _greatest,
-    exp.Window: _window,
 }
 """The corrections by node class."""

@@ -79,6 +79,17 @@ def duckdb_average(node: exp.Expr) -> exp.Expr:
     return _filled(text, "duckdb", node)
 
 
+def trino_average(node: exp.Expr) -> exp.Expr:
+    """Return an average that is NULL in Trino where its sum has too many digits.
+
+    Args:
+        node: ``avg``, ``FILTER`` or ``OVER``, typed.
+    """
+    if (average := _average(node)) is None or not average.meta.get(SAFE):
+        return node
+    return exact_average(*_sum_and_count(node), "trino")
+
+
 def _average(node: exp.Expr) -> exp.Avg | None:
     """The average of decimals that a node is, with all of its FILTER and OVER."""
     inner = bare_call(node)
@@ -90,20 +101,26 @@ def _average(node: exp.Expr) -> exp.Avg | None:
 
 def _filled(text: str, dialect: str, node: exp.Expr) -> exp.Expr:
     """An expression over the sum and the count of what is averaged."""
-    average = bare_call(node)
-    count = exp.Count(this=average.this.copy(), big_int=True)
-    count.type = t.BIGINT
-    summed: exp.Expr = exp.Sum(this=average.this.copy())
-    summed.type = t.decimal(t.MAX_PRECISION, t.digits(type_of(average))[1])
-    calls = {_TOTAL: _within(node, summed), _COUNT: _within(node, count)}
-    if average.meta.get(SAFE):
-        return exact_average(calls[_TOTAL], calls[_COUNT], dialect)
+    total, count = _sum_and_count(node)
+    if bare_call(node).meta.get(SAFE):
+        return exact_average(total, count, dialect)
+    calls = {_TOTAL: total, _COUNT: count}
 
     def filled(part: exp.Expr) -> exp.Expr:
         known = calls.get(part.name) if isinstance(part, exp.Column) else None
         return known.copy() if known is not None else part
 
     return exp.paren(parse_one(text, dialect=dialect).transform(filled), copy=False)
+
+
+def _sum_and_count(node: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
+    """The sum and the count of what is averaged."""
+    average = bare_call(node)
+    count = exp.Count(this=average.this.copy(), big_int=True)
+    count.type = t.BIGINT
+    summed: exp.Expr = exp.Sum(this=average.this.copy())
+    summed.type = t.decimal(t.MAX_PRECISION, t.digits(type_of(average))[1])
+    return _within(node, summed), _within(node, count)
 
 
 def _within(node: exp.Expr, call: exp.Expr) -> exp.Expr:

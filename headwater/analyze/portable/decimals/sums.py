@@ -1,8 +1,8 @@
 """Sums and averages of decimals of many digits, NULL beyond 38 digits instead of a failure.
 
 In: a typed ``sum`` with its FILTER and OVER, and for an average the count. Out: the exact value in
-Spark or DuckDB. Their own sums fail, or are NULL, once a sum of some of the rows has too many
-digits, and so depend on the order of rows.
+an engine. Their own sums fail, or are NULL, once a sum of some of the rows has too many digits, and
+so depend on the order of rows; no TRY of Trino sees what fails within an aggregate.
 """
 
 from __future__ import annotations
@@ -22,6 +22,16 @@ _CARRIED = f"p -> struct(p.high + p.low DIV {_HALF} AS high, p.low % {_HALF} AS 
 _TOGETHER = (
     # of halves with two signs, the high one alone may be beyond, and both together not
     f"p -> try_add(try_multiply(p.high - {_SIGN}, {_HALF}), p.low + {_SIGN} * {_HALF})"
+)
+_TRINO_HALF = f"CAST('1{'0' * 20}' AS {_WHOLE})"
+_TRINO_HALVES = f"ROW(high {_WHOLE}, low {_WHOLE})"
+_TRINO_CARRIED = (
+    f"p -> CAST(ROW(p.high + (p.low - p.low % {_TRINO_HALF}) / {_TRINO_HALF},"
+    f" p.low % {_TRINO_HALF}) AS {_TRINO_HALVES})"
+)
+_TRINO_TOGETHER = (
+    f"p -> TRY(CAST((p.high - sign(p.high)) * {_TRINO_HALF} AS {_WHOLE})"
+    f" + (p.low + sign(p.high) * {_TRINO_HALF}))"
 )
 _HALVES_AND_COUNT = (
     f"p -> struct(CAST(p.total DIV {_HALF} AS DECIMAL(20, 0)) AS high, p.total % {_HALF} AS low,"
@@ -43,7 +53,7 @@ def exact_sum(node: exp.Expr, dialect: str) -> exp.Expr:
 
     Args:
         node: ``sum`` of decimals with its FILTER and OVER, typed.
-        dialect: ``spark`` or ``duckdb``.
+        dialect: ``spark``, ``duckdb`` or ``trino``.
     """
     if dialect == "spark" and bare_call(node).find(exp.Distinct):
         return _replaced(node, exp.Anonymous(this="try_sum", expressions=[bare_call(node).this]))
@@ -57,11 +67,13 @@ def exact_average(node: exp.Expr, count: exp.Expr, dialect: str) -> exp.Expr:
     Args:
         node: ``sum`` of decimals with its FILTER and OVER, typed.
         count: of the same rows.
-        dialect: ``spark`` or ``duckdb``.
+        dialect: ``spark``, ``duckdb`` or ``trino``.
     """
     units, calls = _units(node, dialect)
     number = f"_{len(calls) + 1}"
-    if dialect == "spark":
+    if dialect == "trino":
+        text = f"{units} / CAST(nullif({number}, 0) AS DECIMAL(20, 0))"
+    elif dialect == "spark":
         # by halves, since a quotient of Spark has at most 32 digits before the point
         text = f"array(struct({units} AS total, {number} AS count))"
         for step in (_HALVES_AND_COUNT, _DIVIDED_HIGH, _DIVIDED):
@@ -94,6 +106,13 @@ def _units(node: exp.Expr, dialect: str) -> tuple[str, list[exp.Expr]]:
         # numbers of any length; only by way of text do they become others
         total = _of_each(node, "CAST(replace(CAST(_1 AS VARCHAR), '.', '') AS BIGNUM)", dialect)
         return f"TRY_CAST(CAST(_1 AS VARCHAR) AS {_WHOLE})", [total]
+    if dialect == "trino":
+        units = f"CAST(replace(CAST(_1 AS VARCHAR), '.', '') AS {_WHOLE})"
+        rest = f"{units} % {_TRINO_HALF}"
+        high = _of_each(node, f"CAST(({units} - {rest}) / {_TRINO_HALF} AS {_WHOLE})", dialect)
+        halves = f"ARRAY[CAST(ROW(_1, _2) AS {_TRINO_HALVES})]"
+        added = f"transform(transform({halves}, {_TRINO_CARRIED}), {_TRINO_TOGETHER})[1]"
+        return added, [high, _of_each(node, rest, dialect)]
     scale = _scale(node)
     digits = f"concat(CAST(_1 AS STRING), 'E{scale}')" if scale else "_1"
     units = f"CAST({digits} AS {_WHOLE})"

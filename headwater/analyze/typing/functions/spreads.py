@@ -4,7 +4,7 @@ Out: SQL with ``_1`` and ``_2`` for the arguments. It returns what Trino 476 ans
 does not depend on the order: NaN if a value is NaN or infinite, Infinity if the result is beyond
 DOUBLE.
 
-Spark and DuckDB multiply means with one another when they put partial results together, so that
+Engines multiply means with one another when they put partial results together, so that
 values around 1e160 and more give NaN. Values are scaled by a power of two before, which changes no
 digit. Small ones are scaled up, since digits of a square below 1e-300 are lost.
 """
@@ -26,34 +26,45 @@ def _scaled(function: str, value: str, size: str) -> str:
     return f"CASE WHEN {size} > {_LARGE} THEN {large} ELSE {small} END"
 
 
-def _not_finite(size: str) -> str:
-    return f"NOT {size} < {_INFINITY}"  # NaN is the greatest number
+def _size(value: str) -> str:
+    return f"max(abs({value}))"
 
 
-def _variance(function: str, least: int) -> str:
+def _not_finite(value: str) -> str:
+    return f"NOT {_size(value)} < {_INFINITY}"  # NaN is the greatest number
+
+
+def _variance(function: str, least: int, around: str = "{}") -> Mapping[str, str]:
     value = "CAST(_1 AS DOUBLE)"
-    size = f"max(abs({value}))"
     nan = f"CASE WHEN count(_1) >= {least} THEN {_NAN} END"
-    of_finite = _scaled(function, value, size)
-    return f"CASE WHEN {_not_finite(size)} THEN {nan} ELSE {of_finite} END"
+    of_finite = _scaled(function, value, _size(value))
+    return _everywhere(
+        around.format(f"CASE WHEN {_not_finite(value)} THEN {nan} ELSE {of_finite} END"), value
+    )
 
 
-def _everywhere(text: str) -> Mapping[str, str]:
-    return {"spark": text, "duckdb": text}
+def _everywhere(text: str, *values: str) -> Mapping[str, str]:
+    """The text of each engine; for Trino, NaN is neither the greatest number nor the least."""
+    in_trino = text
+    for value in values:
+        in_trino = in_trino.replace(_not_finite(value), f"bool_or(NOT is_finite({value}))")
+        finite = f"max(CASE WHEN is_finite({value}) THEN abs({value}) END)"
+        in_trino = in_trino.replace(_size(value), finite)
+    return {"spark": text, "duckdb": text, "trino": in_trino}
 
 
-VARIANCE = _everywhere(_variance("var_samp", least=2))
-VARIANCE_POP = _everywhere(_variance("var_pop", least=1))
-STDDEV = _everywhere(f"sqrt({_variance('var_samp', least=2)})")
-STDDEV_POP = _everywhere(f"sqrt({_variance('var_pop', least=1)})")
+VARIANCE = _variance("var_samp", least=2)
+VARIANCE_POP = _variance("var_pop", least=1)
+STDDEV = _variance("var_samp", least=2, around="sqrt({})")
+STDDEV_POP = _variance("var_pop", least=1, around="sqrt({})")
 
 # of pairs: the values of a row that lacks neither
 _FIRST = "CASE WHEN _2 IS NOT NULL THEN _1 END"
 _SECOND = "CASE WHEN _1 IS NOT NULL THEN _2 END"
-_SIZES = (f"max(abs({_FIRST}))", f"max(abs({_SECOND}))")
+_SIZES = (_size(_FIRST), _size(_SECOND))
 _NONE_LARGE = f"{_SIZES[0]} < {_LARGE} AND {_SIZES[1]} < {_LARGE}"
 _NONE_TINY = f"{_SIZES[0]} > {_TINY} AND {_SIZES[1]} > {_TINY}"
-_ANY_NOT_FINITE = " OR ".join(map(_not_finite, _SIZES))
+_ANY_NOT_FINITE = " OR ".join(map(_not_finite, (_FIRST, _SECOND)))
 _SPREADS = [
     _scaled("var_pop", value, size) for value, size in zip((_FIRST, _SECOND), _SIZES, strict=True)
 ]
@@ -78,7 +89,7 @@ def covariance(function: str, least: int) -> dict[str, str]:
     """
     nan = f"CASE WHEN count({_FIRST}) >= {least} THEN {_NAN} END"
     text = f"CASE WHEN {_ANY_NOT_FINITE} THEN {nan} ELSE {_of_pairs(function)} END"
-    return dict(_everywhere(text))
+    return dict(_everywhere(text, _FIRST, _SECOND))
 
 
 _COVARIANCE = _of_pairs("covar_pop")
