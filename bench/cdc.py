@@ -29,8 +29,8 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from bench.over_kafka import over_kafka, records
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import CHANGES
+from headwater.analyze.project import bind
 from headwater.config.settings import Config
 from headwater.dialect import parse
 from headwater.engine.incremental.tick import Ticks

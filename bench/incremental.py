@@ -26,8 +26,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from bench.measure import TICKS, machine
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.project import bind
 from headwater.config.settings import Config, RunSection
 from headwater.dialect import parse
 from headwater.engine.incremental.recompute_policy import NEVER, RecomputeLimits
@@ -37,8 +37,8 @@ from headwater.lake.catalog import Lake
 from headwater.lake.protocol.commit import commit
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.spec import TableSpec
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from headwater.runtime.session import open_session, session_for_thread
 

@@ -25,8 +25,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
 
 from bench.over_kafka import over_kafka, records
-from headwater.analyze.bind.project import bind_all
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.project import bind_all
 from headwater.config.settings import Config
 from headwater.dialect import parse
 from headwater.engine.streaming.query import StreamingView

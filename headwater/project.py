@@ -15,11 +15,11 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind_sound, reads
 from headwater.analyze.connectors.registry import SINKS
 from headwater.analyze.connectors.sink_tables import TABLE_OPTIONS
 from headwater.analyze.ddl.functions import called
 from headwater.analyze.definitions import CHANGES, Catalog, Sink, Source, View
+from headwater.analyze.project import bind_sound, reads
 from headwater.config.settings import Config, load_config
 from headwater.dialect import parse_all
 from headwater.dialect.splitter import read_text, split

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from docs.generate.markdown import code, listed, table
-from headwater.analyze.rules.determinism import HAZARDS
 from headwater.analyze.typing import types as t
+from headwater.analyze.typing.determinism import HAZARDS
 from headwater.analyze.typing.functions import (
     FAMILIES,
     FORMS,

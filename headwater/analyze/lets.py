@@ -14,7 +14,7 @@ from typing import cast
 from sqlglot import exp
 
 from headwater.algebra.scalars import BOUND
-from headwater.analyze.failing.bounds import bound_of
+from headwater.analyze.fallibility.bounds import bound_of
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions.arrays import LET

@@ -53,10 +53,11 @@ from headwater.algebra.scalars import (
     mapped,
     passed_on,
 )
-from headwater.analyze.bind.outputs import NAMELESS
-from headwater.analyze.bind.subqueries import is_predicate, query_of
+from headwater.analyze.correlated.subqueries import is_predicate, query_of
 from headwater.analyze.definitions import Catalog
-from headwater.analyze.failing.bounds import bound_of
+from headwater.analyze.fallibility.bounds import bound_of
+from headwater.analyze.inference.nullable import nullable
+from headwater.analyze.inference.outputs import NAMELESS
 from headwater.analyze.query_parts import is_aggregate, is_over
 from headwater.analyze.time.dated import ages_of
 from headwater.analyze.time.event_time import WINDOW_END, WINDOW_START
@@ -64,7 +65,6 @@ from headwater.analyze.time.sessions import SESSION, TIME
 from headwater.analyze.time.versions import AS_OF, UNTIL
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
-from headwater.analyze.typing.nullable import nullable
 from headwater.dialect.syntax import (
     PatternRows,
     RecursiveRows,

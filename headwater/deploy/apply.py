@@ -38,7 +38,7 @@ from headwater.lake.failures import explain_failure
 from headwater.lake.protocol.crash_points import crash_point
 from headwater.lake.protocol.table import Table
 from headwater.lake.reserved_names import quarantine_of, tables_of
-from headwater.lake.shadows import begin_swap, drop_shadow, fits, make_shadow
+from headwater.lake.shadows.shadow import begin_swap, drop_shadow, fits, make_shadow
 from headwater.plan.planner import plan_project
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project

@@ -16,8 +16,8 @@ from functools import cached_property
 from sqlglot import exp
 
 from headwater.algebra.scalars import ties_left_out
-from headwater.analyze.bind.project import reads
 from headwater.analyze.definitions import NEXT, ChangelogMode
+from headwater.analyze.project import reads
 from headwater.analyze.time.dated import YOUNG, as_written
 from headwater.analyze.time.recent import RECENT
 from headwater.deploy.behind import Behind

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.errors import HeadwaterError, ServiceError
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_sound
-from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project, read_project, state_of
 from headwater.serve.connection import duckdb_connection, quoted, rows_of

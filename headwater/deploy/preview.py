@@ -16,7 +16,7 @@ from headwater.analyze.definitions import WATERMARK_COLUMN
 from headwater.deploy.changes import BUILT, ProjectChanges
 from headwater.deploy.watermarks import NewWatermarks, cut_of
 from headwater.dialect.vocabulary import is_system_column
-from headwater.plan.sql.at_rest import at_rest
+from headwater.plan.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from headwater.serve.compare import Columns, subtraction, tolerant_difference
 from headwater.serve.connection import duckdb_connection, quoted, rows_of

@@ -15,7 +15,7 @@ from headwater.lake.protocol.marker import Marker
 from headwater.lake.protocol.table import Table
 from headwater.lake.protocol.takeover import Takeover
 from headwater.lake.reserved_names import DEFINITION, definition_of, version_tag
-from headwater.lake.shadows import take_over
+from headwater.lake.shadows.shadow import take_over
 
 
 @dataclass(frozen=True, slots=True)

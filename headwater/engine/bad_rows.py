@@ -28,8 +28,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.analyze.definitions import OnError
 from headwater.dialect.vocabulary import is_system_column
-from headwater.engine.incremental.recursion import registered_recursion
 from headwater.engine.inputs import CHANGE, Cut, InputTable, SnapshotRange, register_change
+from headwater.engine.recursion import registered_recursion
 from headwater.lake.catalog import Lake
 from headwater.lake.failures import data_error
 from headwater.lake.iceberg.comments import SYSTEM_COMMENTS, set_comments
@@ -38,8 +38,8 @@ from headwater.lake.protocol.commit import SideWrite
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import quarantine_of
 from headwater.lake.spec import TableSpec
-from headwater.plan.bad_rows import BadRows
-from headwater.plan.combined_rows import NOW
+from headwater.plan.guards.bad_rows import BadRows
+from headwater.plan.guards.combined_rows import NOW
 from headwater.plan.program import Program
 from headwater.plan.sql.spark_text import name as quoted
 from headwater.plan.sql.spark_text import text

@@ -17,7 +17,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog
-from headwater.analyze.typing.casts import ROUNDS
+from headwater.analyze.inference.casts import ROUNDS
 from headwater.analyze.typing.common_type import type_of
 from headwater.errors import ConfigError, HeadwaterError, Span, SqlError
 from headwater.importing.contract import (

@@ -32,9 +32,9 @@ from headwater.analyze.time.clock import has_watermark
 from headwater.analyze.time.dated import DATED, is_dated
 from headwater.analyze.time.settling import Settled
 from headwater.errors import HeadwaterError, SqlError, raise_all
-from headwater.plan.bad_rows import Guard, guard_of
 from headwater.plan.closing import closing
 from headwater.plan.full_program import FullProgram
+from headwater.plan.guards.bad_rows import Guard, guard_of
 from headwater.plan.identity import FORMER, Order, identity_of, in_order
 from headwater.plan.program import Program
 from headwater.plan.query_shape import MICROSECOND, Shape, ShapeKind, shape_of

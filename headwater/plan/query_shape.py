@@ -17,7 +17,7 @@ from sqlglot import exp
 from headwater.algebra.ages import Age, Ages
 from headwater.algebra.nodes import RowsRead
 from headwater.algebra.scalars import conjuncts
-from headwater.analyze.bind.subqueries import has_predicates
+from headwater.analyze.correlated.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog, Emit, Source, View
 from headwater.analyze.query_parts import (
     is_aggregate,

@@ -1,8 +1,8 @@
 """Queries that raise on no row: what would fail is NULL instead.
 
 In: a bound query. Out: a copy that gives the same where nothing fails. Rows on which something
-fails are left out by the guard (:mod:`headwater.plan.bad_rows`); a group, or a row of a window, has
-NULL in the column that cannot be computed.
+fails are left out by the guard (:mod:`headwater.plan.guards.bad_rows`); a group, or a row of a
+window, has NULL in the column that cannot be computed.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TypeVar, cast
 from sqlglot import exp
 
 from headwater.analyze.failing.failing_rows import safely
-from headwater.analyze.failing.fallible import SAFE, can_fail, sum_leaves_type
-from headwater.analyze.failing.nonzero_divisors import PROVEN
+from headwater.analyze.fallibility.fallible import SAFE, can_fail, sum_leaves_type
+from headwater.analyze.fallibility.nonzero_divisors import PROVEN
 from headwater.analyze.query_parts import is_over
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of

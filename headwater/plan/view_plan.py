@@ -15,8 +15,8 @@ from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, View
 from headwater.analyze.time.dated import is_dated
 from headwater.analyze.time.settling import Settled
 from headwater.analyze.typing.types import spark_type
-from headwater.plan.bad_rows import Guard
 from headwater.plan.full_program import FullProgram
+from headwater.plan.guards.bad_rows import Guard
 from headwater.plan.identity import FORMAT, FORMER, Identity, Order
 from headwater.plan.program import Program
 from headwater.plan.query_shape import Shape

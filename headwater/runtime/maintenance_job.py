@@ -21,11 +21,12 @@ from headwater.lake.catalog import Lake
 from headwater.lake.delta.maintenance import STEPS as DELTA_STEPS
 from headwater.lake.delta.maintenance import maintain_delta
 from headwater.lake.delta.table import DeltaTable
-from headwater.lake.iceberg.maintenance import STEPS, Job, MaintenanceResult, maintain
+from headwater.lake.iceberg.maintenance import STEPS, Job, maintain
 from headwater.lake.identity import LakeIdentity
 from headwater.lake.java import active
 from headwater.lake.protocol.commit import Fence
 from headwater.lake.protocol.commit_lock import CommitLock
+from headwater.lake.protocol.maintenance import MaintenanceResult
 from headwater.lake.reserved_names import BEGUN, SINK, quarantine_of, tables_of
 from headwater.plan.planner import plan_project
 from headwater.plan.view_plan import ViewPlan

@@ -10,12 +10,12 @@ from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze.bind.function_names import read_names
+from headwater.analyze.inference.compositions import LANGUAGE, composed_untyped
+from headwater.analyze.names.function_names import read_names
 from headwater.analyze.portable.engine_texts import untyped_text
 from headwater.analyze.portable.function_edge_cases import duckdb_zip
 from headwater.analyze.portable.patterns import duckdb_every
 from headwater.analyze.typing import functions as f
-from headwater.analyze.typing.compositions import LANGUAGE, composed_untyped
 from headwater.analyze.typing.functions.lambdas import ZIP_WITH
 from headwater.analyze.typing.functions.text import (
     REGEXP_COUNT,

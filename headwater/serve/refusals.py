@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import meant_by
+from headwater.analyze.names.scope import meant_by
 from headwater.analyze.typing.unknown_functions import hint_for
 from headwater.dialect import span_of
 from headwater.errors import SqlError

@@ -118,7 +118,7 @@ class _Asked:
         return ("Create",), [(text,)]
 
     def functions(self, words: _Words) -> Answer:
-        from headwater.analyze.typing.functions.catalogue import find
+        from headwater.analyze.inference.catalogue import find
 
         rows = [(each.name, each.usage, each.about) for each in find("")]
         return ("Function", "Usage", "Description"), _like(rows, words)

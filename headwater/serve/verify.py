@@ -330,7 +330,7 @@ def _gone(project: Project, lake: LakeReader, plan: ViewPlan, commit: Commit) ->
 
 def columns_of(plan: ViewPlan) -> Columns:
     """Return the columns of a view by how exact they have to be."""
-    from headwater.plan.sql.at_rest import comparisons
+    from headwater.plan.at_rest import comparisons
 
     compared = comparisons(plan)
 
@@ -365,7 +365,7 @@ def compare_embedded(case: Case, limit: int) -> RowDifference:
     Args:
         limit: how many differing rows of each side to return.
     """
-    from headwater.plan.sql.at_rest import at_rest
+    from headwater.plan.at_rest import at_rest
 
     columns = case.columns
     select = at_rest(

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from headwater.analyze.bind.project import reads
 from headwater.analyze.definitions import CHANGES, Catalog
+from headwater.analyze.project import reads
 from headwater.dialect import parse_all
 from headwater.lake.reserved_names import QUARANTINE
 from headwater.serve.snapshots import SNAPSHOTS

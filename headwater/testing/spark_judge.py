@@ -14,7 +14,7 @@ from headwater.errors.plain import plain
 from headwater.lake.catalog import Lake
 from headwater.lake.failures import explain_failure
 from headwater.lake.storage.warehouse import folder_of
-from headwater.plan.sql.at_rest import at_rest
+from headwater.plan.at_rest import at_rest
 from headwater.plan.sql.spark_text import name as quoted
 from headwater.serve.compare import RowDifference, tolerant_difference
 from headwater.serve.connection import duckdb_connection

@@ -17,7 +17,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from headwater.analyze.definitions import Catalog, Field, OnError
 from headwater.errors import HeadwaterError
-from headwater.plan.sql.at_rest import at_rest
+from headwater.plan.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from headwater.serve.connection import literal
 from tests.accepted.queries import columns

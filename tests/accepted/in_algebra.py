@@ -14,8 +14,8 @@ import duckdb
 from headwater.analyze.definitions import Catalog, OnError
 from headwater.dialect.syntax import RecursiveRows
 from headwater.errors import HeadwaterError
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_view
-from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.sql.from_algebra import select_of
 from headwater.plan.view_plan import ViewPlan
 from tests.accepted.answered import create_tables, create_view

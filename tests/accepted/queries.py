@@ -14,6 +14,7 @@ from headwater.algebra.change import SIGN
 from headwater.analyze.definitions import ARRIVAL_COLUMN, WATERMARK_COLUMN, Catalog
 from headwater.analyze.typing.types import duckdb_type, spark_type, trino_type
 from headwater.dialect.syntax import PatternRows, RecursiveRows
+from headwater.plan.at_rest import at_rest as select_at_rest
 from headwater.plan.program import (
     CURRENT,
     UNITS,
@@ -22,7 +23,6 @@ from headwater.plan.program import (
     Program,
     StreamingProgram,
 )
-from headwater.plan.sql.at_rest import at_rest as select_at_rest
 from headwater.plan.view_plan import ViewPlan
 
 WATERMARK = 1_357_034_700_000_000

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp, parse_one
 
-from headwater.analyze.failing import fallible
+from headwater.analyze.fallibility import fallible
 from headwater.analyze.portable.rewrites import portable
 
 MACROS = (

@@ -20,8 +20,8 @@ from random import Random
 import duckdb
 
 from headwater.algebra.change import SIGN
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog, ChangelogMode
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.plan.planner import plan_project
 from headwater.plan.program import Program

@@ -5,9 +5,9 @@ In: a form. Out: the bound view, or why it is refused; its SQL for an engine.
 
 from __future__ import annotations
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import View
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.errors import ErrorGroup, SqlError
 from tests.coercion.pairs import COLUMNS, query_of

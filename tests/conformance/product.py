@@ -10,13 +10,13 @@ from functools import cache
 
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.project import bind
 from headwater.analyze.typing.types import UNKNOWN
 from headwater.dialect import parse
 from headwater.errors import ErrorGroup, HeadwaterError
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from tests.conformance.forms import Form
 from tests.conformance.values import column, table_of

@@ -21,11 +21,11 @@ from random import Random
 import click
 import duckdb
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.errors import ErrorGroup, SqlError
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 
 TABLES = ("g", "h", "k")
 _ROWS = {

@@ -26,7 +26,7 @@ from headwater.engine.incremental.view import IncrementalView
 from headwater.errors import HeadwaterError
 from headwater.lake.catalog import Lake
 from headwater.lake.protocol.marker import Marker
-from headwater.plan.sql.at_rest import at_rest
+from headwater.plan.at_rest import at_rest
 from headwater.runtime.session import session_for_thread
 from tests.fuzz.closing import closing_query
 from tests.fuzz.dated import dated_query

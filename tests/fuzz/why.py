@@ -26,7 +26,7 @@ from sqlglot import exp
 
 from headwater.analyze.definitions import Catalog
 from headwater.errors import HeadwaterError
-from headwater.plan.sql.at_rest import rendered
+from headwater.plan.at_rest import rendered
 from headwater.plan.view_plan import ViewPlan
 from headwater.serve.why.naming import CUT, Naming
 from tests.algebra.query import definition, inputs

@@ -14,10 +14,10 @@ from datetime import date, datetime
 import duckdb
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.failing.conditions import or_else
 from headwater.analyze.failing.failing_rows import fails
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.plan.sql.render import print_sql
 from headwater.plan.tolerant import tolerant

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from headwater.dialect.syntax import PatternRows
-from headwater.plan.sql.at_rest import AtRest, at_rest
+from headwater.plan.at_rest import AtRest, at_rest
 from headwater.plan.sql.native_patterns import inexpressible, not_told
 from headwater.serve.pattern_rows import create_matches
 from tests.algebra.world import in_schema

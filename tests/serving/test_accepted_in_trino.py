@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 import trino.dbapi
 
-from headwater.analyze.bind.project import bind_all
+from headwater.analyze.project import bind_all
 from headwater.dialect import parse_all
 from headwater.plan.planner import plan_project
 from headwater.servers.trino import TrinoServer

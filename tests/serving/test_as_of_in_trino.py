@@ -14,7 +14,7 @@ import duckdb
 import pytest
 import trino.dbapi
 
-from headwater.plan.sql.at_rest import at_rest
+from headwater.plan.at_rest import at_rest
 from headwater.servers.trino import TrinoServer
 from tests.algebra.world import planned
 

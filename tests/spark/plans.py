@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from sqlglot import exp, parse_one
 
-from headwater.analyze.bind.project import bind_all
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, LateRows, View
+from headwater.analyze.project import bind_all
 from headwater.dialect import parse
 from headwater.plan.identity import Identity
 from headwater.plan.planner import plan_project

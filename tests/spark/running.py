@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.analyze.bind.project import bind_all
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.project import bind_all
 from headwater.config.settings import Config, RunSection
 from headwater.dialect import parse
 from headwater.engine.incremental.recompute_policy import NEVER, RecomputeLimits

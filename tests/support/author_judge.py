@@ -15,7 +15,7 @@ import duckdb
 from headwater.analyze.definitions import WATERMARK_COLUMN, OnError
 from headwater.dialect.vocabulary import is_system_column
 from headwater.errors import HeadwaterError
-from headwater.plan.sql.at_rest import at_rest
+from headwater.plan.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from headwater.project import Project
 from headwater.serve.connection import quoted

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import View
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 
 RECORDED = Path(__file__).parents[1] / "unit/analyze/answers/text.json"

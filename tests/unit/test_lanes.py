@@ -10,9 +10,9 @@ import pytest
 from pyspark.java_gateway import launch_gateway
 
 from headwater.algebra.nodes import Join, from_bottom
-from headwater.analyze.bind.project import bind
 from headwater.analyze.connectors.encodings import ENCODINGS
 from headwater.analyze.connectors.registry import CONNECTORS, SINKS
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.lake.protocol.commit import CRASH_POINTS
 from headwater.plan.planner import plan_project

@@ -146,6 +146,24 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     TopologicalSorter(graph).prepare()  # raises CycleError and names the circle
 
 
+ROOMS = sorted({path.parent.parent for path in SOURCES if path.parent != PACKAGE})
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=ids)
+def test_no_folders_import_each_other_in_a_circle(room: Path) -> None:
+    """A folder is one thing, and so is each module beside it."""
+    graph: dict[str, set[str]] = {}
+    for path in (path for path in SOURCES if path.is_relative_to(room)):
+        own = path.relative_to(room).parts[0]
+        others = {
+            each.relative_to(room).parts[0]
+            for each in imported_by(path)
+            if each.is_relative_to(room) and each != room / "__init__.py"
+        }
+        graph.setdefault(own, set()).update(others - {own})
+    TopologicalSorter(graph).prepare()
+
+
 NAMES_OF_THE_FIELD = {"Column", "Project"}
 """Names that the algebra gives what everybody calls so, and that something else has, too."""
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from headwater import redact
-from headwater.analyze.bind.project import bind
 from headwater.analyze.connectors import registry as connectors
 from headwater.analyze.connectors.contract import ConnectorOptions, Option
 from headwater.analyze.ddl import sources
+from headwater.analyze.project import bind
 from headwater.config.secrets import Secret, private_folder, written_secrets
 from headwater.config.settings import load_config
 from headwater.config.spark_settings import RESERVED

@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from headwater.algebra.scalars import conjuncts
-from headwater.analyze.bind.scope import Relation, knows, resolve
 from headwater.analyze.correlated.domain import take_aggregate, whole_aggregate
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.names.scope import Relation, knows, resolve
 from headwater.analyze.query_parts import aggregates, is_aggregate, window_calls, written_name
 from headwater.analyze.shapes.bracketed_joins import is_strict
 from headwater.dialect.vocabulary import told_apart, unnamed_column

@@ -14,8 +14,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from headwater.algebra.scalars import conjunction, conjuncts
-from headwater.analyze.bind.scope import Relation
-from headwater.analyze.bind.subqueries import has_predicates
+from headwater.analyze.correlated.subqueries import has_predicates
+from headwater.analyze.names.scope import Relation
 from headwater.analyze.query_parts import (
     is_aggregate,
     is_distinct,

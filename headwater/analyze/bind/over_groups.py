@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from headwater.algebra.scalars import conjuncts
-from headwater.analyze.bind.scope import NULLABLE
-from headwater.analyze.bind.subqueries import outer_columns, predicates, query_of
+from headwater.analyze.correlated.subqueries import outer_columns, predicates, query_of
+from headwater.analyze.inference.nullable import nullable
+from headwater.analyze.names.scope import NULLABLE
 from headwater.analyze.query_parts import is_aggregate, is_over, unused_alias
 from headwater.analyze.typing.common_type import named, type_of
-from headwater.analyze.typing.nullable import nullable
 
 
 def lift_groups(select: exp.Select) -> None:

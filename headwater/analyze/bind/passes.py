@@ -16,11 +16,23 @@ from headwater.analyze.bind.from_subqueries import (
     table_first,
     unnest_first,
 )
-from headwater.analyze.bind.grouping import bind_grouping
 from headwater.analyze.bind.join_conditions import move_to_joins
 from headwater.analyze.bind.merge_subqueries import merge_subqueries
-from headwater.analyze.bind.ordering import bind_order, break_ties
-from headwater.analyze.bind.outputs import (
+from headwater.analyze.bind.over_groups import lift_groups
+from headwater.analyze.bind.placement import check_aggregates, check_windows
+from headwater.analyze.bind.relations import Binder, RelationBinder
+from headwater.analyze.bind.windowing import (
+    complete_window_keys,
+    recognise_date_trunc,
+    replace_window_time,
+)
+from headwater.analyze.correlated.outer import from_items
+from headwater.analyze.correlated.places import place_subqueries
+from headwater.analyze.correlated.subqueries import bind_predicates, has_predicates
+from headwater.analyze.definitions import Field
+from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.inference.infer import infer
+from headwater.analyze.inference.outputs import (
     comment_of,
     expand_stars,
     fields_of,
@@ -29,26 +41,14 @@ from headwater.analyze.bind.outputs import (
     name_in_qualify,
     name_outputs,
 )
-from headwater.analyze.bind.over_groups import lift_groups
-from headwater.analyze.bind.placement import check_aggregates, check_windows
-from headwater.analyze.bind.relations import Binder, RelationBinder
-from headwater.analyze.bind.scope import Relation, is_beyond, knows, note_read, resolve
-from headwater.analyze.bind.subqueries import bind_predicates, has_predicates
-from headwater.analyze.bind.windowing import (
-    complete_window_keys,
-    recognise_date_trunc,
-    replace_window_time,
-)
-from headwater.analyze.correlated.outer import from_items
-from headwater.analyze.correlated.places import place_subqueries
-from headwater.analyze.definitions import Field
-from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.inference.window_functions import anchor_windows
+from headwater.analyze.names.grouping import bind_grouping
+from headwater.analyze.names.ordering import bind_order, break_ties
+from headwater.analyze.names.scope import Relation, is_beyond, knows, note_read, resolve
 from headwater.analyze.portable.collecting_aggregates import settle
 from headwater.analyze.portable.frames import settle_frames
 from headwater.analyze.time.recent import mark_joined, mark_recent
 from headwater.analyze.typing.common_type import expect_boolean
-from headwater.analyze.typing.infer import infer
-from headwater.analyze.typing.window_functions import anchor_windows
 
 
 @dataclass(slots=True)

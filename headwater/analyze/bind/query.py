@@ -16,11 +16,11 @@ from itertools import count
 from sqlglot import exp
 
 from headwater.analyze.bind import passes
-from headwater.analyze.bind.ordering import cast_outputs
-from headwater.analyze.bind.scope import Relation, as_fields, column_of
 from headwater.analyze.definitions import Catalog, Field, View
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.failing.bounds import greatest
+from headwater.analyze.fallibility.bounds import greatest
+from headwater.analyze.names.ordering import cast_outputs
+from headwater.analyze.names.scope import Relation, as_fields, column_of
 from headwater.analyze.query_parts import rename_outputs, union_branches
 from headwater.analyze.typing import types as t
 from headwater.dialect.syntax import RecursiveRows

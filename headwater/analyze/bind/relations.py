@@ -1,8 +1,8 @@
 """FROM and JOIN → relations with an alias and typed columns each.
 
 In: the FROM clause of one SELECT. Out: its list of
-:class:`~headwater.analyze.bind.scope.Relation`; the nodes are changed in place: aliases everywhere,
-USING as ON, window tables qualified.
+:class:`~headwater.analyze.names.scope.Relation`; the nodes are changed in place: aliases
+everywhere, USING as ON, window tables qualified.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from sqlglot import exp
 
 from headwater.analyze.bind.from_subqueries import COMMA
 from headwater.analyze.bind.lateral import flatten, refuse_computed
-from headwater.analyze.bind.scope import Relation, as_fields, is_beyond, knows, resolve
 from headwater.analyze.bind.windowing import window_fields
 from headwater.analyze.correlated.attempts import BindingAttempt, SubqueryBinder
 from headwater.analyze.correlated.domain import NoDomain
@@ -24,6 +23,8 @@ from headwater.analyze.correlated.laterals import join_values, lateral_query
 from headwater.analyze.correlated.outer import domain_of, from_items, mark_columns
 from headwater.analyze.definitions import Field, View
 from headwater.analyze.diagnostics import NAME
+from headwater.analyze.inference.infer import infer
+from headwater.analyze.names.scope import Relation, as_fields, is_beyond, knows, resolve
 from headwater.analyze.patterns.from_item import pattern_rows
 from headwater.analyze.query_parts import (
     own_aggregate,
@@ -43,7 +44,6 @@ from headwater.analyze.time.sessions import session_of
 from headwater.analyze.time.versions import is_as_of
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import expect_boolean, type_of
-from headwater.analyze.typing.infer import infer
 from headwater.dialect.syntax import MatchRecognize, RecursiveRows, WindowTable, WorkingTable
 from headwater.dialect.vocabulary import told_apart
 from headwater.errors.nearest import did_you_mean

@@ -14,9 +14,9 @@ from zoneinfo import available_timezones
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import NULLABLE, Relation
 from headwater.analyze.definitions import Catalog, Field
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.names.scope import NULLABLE, Relation
 from headwater.analyze.query_parts import optional
 from headwater.analyze.time.event_time import (
     WINDOW_END,

@@ -11,9 +11,9 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import Relation
 from headwater.analyze.definitions import Catalog, Field
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.names.scope import Relation
 from headwater.errors import SqlError
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import MARK, Relation
+from headwater.analyze.names.scope import MARK, Relation
 from headwater.analyze.query_parts import (
     aggregates,
     is_aggregate,

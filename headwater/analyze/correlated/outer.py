@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import MARK, Relation
 from headwater.analyze.correlated.domain import Domain, Key, NoDomain, read_of
+from headwater.analyze.names.scope import MARK, Relation
 from headwater.analyze.typing import types as t
 
 _MOST = 10_000

@@ -23,12 +23,12 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlglot import exp
 
 from headwater.algebra.scalars import conjuncts
-from headwater.analyze.bind.grouping import bind_grouping
-from headwater.analyze.bind.outputs import expand_stars, name_in_qualify, name_outputs
-from headwater.analyze.bind.scope import Relation, knows, named_subquery, resolve
-from headwater.analyze.bind.subqueries import in_aggregate, predicates, query_of
 from headwater.analyze.correlated.attempts import BindingAttempt, SubqueryBinder
 from headwater.analyze.correlated.outer import mark_columns
+from headwater.analyze.correlated.subqueries import in_aggregate, predicates, query_of
+from headwater.analyze.inference.outputs import expand_stars, name_in_qualify, name_outputs
+from headwater.analyze.names.grouping import bind_grouping
+from headwater.analyze.names.scope import Relation, knows, named_subquery, resolve
 from headwater.analyze.query_parts import relations, stand_for_equal, unused_alias
 
 _HINT = "compute it in a subquery in FROM, or make it a view of its own"

@@ -15,17 +15,17 @@ from operator import mul
 
 from sqlglot import exp
 
-from headwater.analyze.bind.function_names import read_names
 from headwater.analyze.bind.passes import rewrite_date_add
-from headwater.analyze.bind.scope import Relation, as_fields, resolve
 from headwater.analyze.connectors.options import bind_options
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics, check_name
+from headwater.analyze.inference.infer import infer
+from headwater.analyze.names.function_names import read_names
+from headwater.analyze.names.scope import Relation, as_fields, resolve
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
-from headwater.analyze.rules.determinism import REFUSED
 from headwater.analyze.typing import functions as built_in
 from headwater.analyze.typing import types as t
-from headwater.analyze.typing.infer import infer
+from headwater.analyze.typing.determinism import REFUSED
 from headwater.dialect import syntax
 from headwater.dialect.normalize import is_too_deep
 from headwater.dialect.parser import known_functions

@@ -11,7 +11,6 @@ from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import Relation, as_fields, resolve
 from headwater.analyze.connectors.contract import ConnectorOptions, Option
 from headwater.analyze.connectors.debezium import (
     fraction_digits,
@@ -41,10 +40,11 @@ from headwater.analyze.definitions import (
     Source,
 )
 from headwater.analyze.diagnostics import Diagnostics, check_name
+from headwater.analyze.inference.infer import infer
+from headwater.analyze.inference.nullable import nullable
+from headwater.analyze.names.scope import Relation, as_fields, resolve
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed
 from headwater.analyze.typing import types as t
-from headwater.analyze.typing.infer import infer
-from headwater.analyze.typing.nullable import nullable
 from headwater.dialect import syntax
 from headwater.errors.nearest import did_you_mean
 

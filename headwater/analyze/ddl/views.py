@@ -16,14 +16,14 @@ from headwater.algebra.properties.keys import key_of
 from headwater.analyze.bind.ctes import inline_ctes
 from headwater.analyze.bind.grouping_sets import expand_grouping_sets
 from headwater.analyze.bind.named_windows import write_out_windows
-from headwater.analyze.bind.ordering import limited_unions
-from headwater.analyze.bind.outputs import refuse_repeated
 from headwater.analyze.bind.query import QueryBinder
 from headwater.analyze.connectors.options import bind_options
 from headwater.analyze.connectors.registry import VIEW_OPTIONS
 from headwater.analyze.ddl.column_lists import name_columns, without_comments
 from headwater.analyze.definitions import Catalog, Emit, LateRows, OnError, View
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.inference.outputs import refuse_repeated
+from headwater.analyze.names.ordering import limited_unions
 from headwater.analyze.relational import Unread, algebra_of
 from headwater.analyze.rules import bound_rules, syntax_rules
 from headwater.analyze.rules.allowed_syntax import drop_comments, only_allowed

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from headwater.analyze.failing.fallible import can_fail, failing
+from headwater.analyze.fallibility.fallible import can_fail, failing
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 

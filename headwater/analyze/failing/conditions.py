@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.typing.nullable import nullable
+from headwater.analyze.inference.nullable import nullable
 from headwater.dialect.meanings.templates import in_brackets
 
 

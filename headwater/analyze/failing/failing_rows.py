@@ -16,7 +16,6 @@ from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze.failing.bounds import LIMITS
 from headwater.analyze.failing.calculations import is_calculation, steps
 from headwater.analyze.failing.conditions import (
     all_of,
@@ -29,7 +28,9 @@ from headwater.analyze.failing.conditions import (
     or_else,
     typed,
 )
-from headwater.analyze.failing.fallible import (
+from headwater.analyze.failing.guards import has_guard, when_it_fails, without_failure
+from headwater.analyze.fallibility.bounds import LIMITS
+from headwater.analyze.fallibility.fallible import (
     EARLIEST,
     LATEST,
     SAFE,
@@ -38,13 +39,12 @@ from headwater.analyze.failing.fallible import (
     failing,
     negates_least,
 )
-from headwater.analyze.failing.guards import has_guard, when_it_fails, without_failure
+from headwater.analyze.inference.lambdas import lambdas_of
+from headwater.analyze.inference.nullable import nullable
 from headwater.analyze.lets import bound, once
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions.lambdas import ANY_MATCH, ZIP_WITH
-from headwater.analyze.typing.lambdas import lambdas_of
-from headwater.analyze.typing.nullable import nullable
 from headwater.dialect.meanings.templates import in_brackets
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)

@@ -10,12 +10,12 @@ from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze.failing.fallible import SAFE, condition_of
+from headwater.analyze.fallibility.fallible import SAFE, condition_of
+from headwater.analyze.inference.compositions import composed
+from headwater.analyze.inference.nullable import nullable
 from headwater.analyze.lets import once
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing.common_type import type_of
-from headwater.analyze.typing.compositions import composed
-from headwater.analyze.typing.nullable import nullable
 from headwater.dialect.meanings.templates import in_brackets
 from headwater.dialect.syntax import SHOWN
 

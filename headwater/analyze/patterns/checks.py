@@ -10,13 +10,13 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from headwater.analyze.bind.ordering import has_no_order, is_comparable
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.failing.fallible import fails_on_ordinary_data
-from headwater.analyze.failing.nonzero_divisors import mark_proven
+from headwater.analyze.fallibility.fallible import fails_on_ordinary_data
+from headwater.analyze.fallibility.nonzero_divisors import mark_proven
+from headwater.analyze.inference.infer import infer
+from headwater.analyze.names.ordering import has_no_order, is_comparable
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
-from headwater.analyze.typing.infer import infer
 from headwater.dialect.syntax import MatchRecognize
 from headwater.patterns import MatchClause, never_final, only_empty, skip_may_fail
 from headwater.patterns.navigation import CLASSIFIER, Aggregation, Navigation

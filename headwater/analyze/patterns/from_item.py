@@ -12,16 +12,16 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from headwater.analyze.bind.ordering import check_sortable, columns_of, is_comparable
-from headwater.analyze.bind.scope import NULLABLE, Relation, as_fields, resolve
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.inference.infer import infer
+from headwater.analyze.inference.nullable import nullable
+from headwater.analyze.names.ordering import check_sortable, columns_of, is_comparable
+from headwater.analyze.names.scope import NULLABLE, Relation, as_fields, resolve
 from headwater.analyze.patterns.checks import check_clause, check_conditions
 from headwater.analyze.patterns.rows import PLACE
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import named, type_of
-from headwater.analyze.typing.infer import infer
-from headwater.analyze.typing.nullable import nullable
 from headwater.dialect.syntax import SHOWN, MatchRecognize, PatternRows
 from headwater.errors import SqlError
 from headwater.patterns import MatchClause, read_clause

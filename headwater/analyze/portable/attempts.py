@@ -10,7 +10,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze.portable.decimals.sums import exact_sum
+from headwater.analyze.decimals.sums import exact_sum
 from headwater.analyze.portable.patterns import call
 from headwater.analyze.query_parts import bare_call
 from headwater.analyze.typing import types as t

@@ -13,7 +13,7 @@ from typing import cast
 from sqlglot import exp
 
 from headwater.analyze.failing.guards import RAISES
-from headwater.analyze.portable.text_places import ARGUMENT, filled
+from headwater.analyze.text_places import ARGUMENT, filled
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of

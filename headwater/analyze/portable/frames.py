@@ -15,10 +15,10 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.inference.infer import infer
 from headwater.analyze.query_parts import window_calls
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.frames import in_one_unit, is_empty, is_range
-from headwater.analyze.typing.infer import infer
 
 _COUNTS = (exp.Count, exp.CountIf)
 _PLACED = (exp.FirstValue, exp.LastValue, exp.NthValue)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import NULLABLE
+from headwater.analyze.names.scope import NULLABLE
 from headwater.analyze.query_parts import is_aggregate, union_branches, window_calls
 
 _MEMBERS = "_members"

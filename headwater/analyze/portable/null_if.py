@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.portable.decimals.casts import decimal_as_float
+from headwater.analyze.decimals.casts import decimal_as_float
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 

@@ -1,7 +1,7 @@
 """LIKE and regular expressions with one meaning in three engines.
 
-In: typed calls whose patterns :mod:`headwater.analyze.rules.literals` has read. Out: calls of an
-engine's own functions, their patterns translated.
+In: typed calls whose patterns :mod:`headwater.analyze.inference.literals` has read. Out: calls of
+an engine's own functions, their patterns translated.
 """
 
 from __future__ import annotations

@@ -12,7 +12,16 @@ from typing import TypeVar, cast
 
 from sqlglot import exp
 
+from headwater.analyze.decimals import quotients
+from headwater.analyze.decimals.averages import (
+    duckdb_average,
+    spark_average,
+    trino_average,
+)
+from headwater.analyze.decimals.casts import decimal_as_float
 from headwater.analyze.failing.guards import raise_where_it_fails
+from headwater.analyze.inference.compositions import compose_calls
+from headwater.analyze.inference.window_functions import NUMBERED
 from headwater.analyze.lets import once
 from headwater.analyze.portable import (
     arithmetic,
@@ -29,13 +38,6 @@ from headwater.analyze.portable import (
     times,
     trino,
 )
-from headwater.analyze.portable.decimals import quotients
-from headwater.analyze.portable.decimals.averages import (
-    duckdb_average,
-    spark_average,
-    trino_average,
-)
-from headwater.analyze.portable.decimals.casts import decimal_as_float
 from headwater.analyze.portable.engine_texts import (
     aggregate_text,
     engine_text,
@@ -48,7 +50,6 @@ from headwater.analyze.portable.text_casts import duckdb_cast, spark_cast
 from headwater.analyze.portable.unnest import duckdb_unnest, spark_unnest
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
-from headwater.analyze.typing.compositions import compose_calls
 from headwater.analyze.typing.functions.arrays import LET
 from headwater.analyze.typing.functions.carried import READ
 from headwater.analyze.typing.functions.lambdas import ZIP_WITH
@@ -58,7 +59,6 @@ from headwater.analyze.typing.functions.text import (
     REGEXP_EXTRACT_ALL,
     REGEXP_SPLIT,
 )
-from headwater.analyze.typing.window_functions import NUMBERED
 from headwater.dialect.syntax import JSONScalar, JSONText
 
 _NARROW = 18

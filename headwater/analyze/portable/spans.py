@@ -8,10 +8,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.failing.guards import has_guard
+from headwater.analyze.inference.carried import is_value, micros
 from headwater.analyze.portable.engine_texts import engine_text
-from headwater.analyze.portable.text_places import filled
+from headwater.analyze.text_places import filled
 from headwater.analyze.typing import types as t
-from headwater.analyze.typing.carried import is_value, micros
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions.carried import canonical, micros_of, rounded
 from headwater.dialect.syntax import DIALECT

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from headwater.analyze.portable.patterns import call, text
-from headwater.analyze.portable.text_places import filled
+from headwater.analyze.text_places import filled
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.dialect.time_patterns import JAVA

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import Relation, as_fields
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.names.scope import Relation, as_fields
 from headwater.analyze.query_parts import (
     first_aggregate,
     is_aggregate,

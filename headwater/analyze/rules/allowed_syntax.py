@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.inference import literals
+from headwater.analyze.inference.window_functions import WINDOW_FUNCTIONS
 from headwater.analyze.literals import moment
-from headwater.analyze.rules import literals
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions import FUNCTIONS
-from headwater.analyze.typing.window_functions import WINDOW_FUNCTIONS
 from headwater.dialect.syntax import (
     BY_PATTERN,
     JSONScalar,

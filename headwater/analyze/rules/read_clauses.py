@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import PLACES
-from headwater.analyze.rules.determinism import REFUSED
+from headwater.analyze.typing.determinism import REFUSED
 from headwater.dialect import syntax
 from headwater.dialect.position import offsets_of
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.bind.subqueries import has_predicates
+from headwater.analyze.correlated.subqueries import has_predicates
 from headwater.analyze.definitions import ChangelogMode, Emit
 from headwater.analyze.patterns.rows import rows_read
 from headwater.analyze.query_parts import is_stateful, is_union_all, union_branches

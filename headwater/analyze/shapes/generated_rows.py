@@ -17,8 +17,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.inference.compositions import composed_untyped
 from headwater.analyze.query_parts import is_aggregate, relations
-from headwater.analyze.typing.compositions import composed_untyped
 from headwater.dialect.vocabulary import unnamed_column
 
 _ALIAS = "_rows"

@@ -20,11 +20,11 @@ from sqlglot import exp
 
 from headwater.algebra.scalars import conjuncts
 from headwater.analyze.definitions import Catalog
-from headwater.analyze.failing.fallible import fails_on_ordinary_data
+from headwater.analyze.fallibility.fallible import fails_on_ordinary_data
+from headwater.analyze.inference.compositions import composed
 from headwater.analyze.query_parts import is_aggregate, is_row_by_row, relations
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import named, type_of
-from headwater.analyze.typing.compositions import composed
 from headwater.analyze.typing.functions.arrays import SCALAR_SUBQUERY
 from headwater.dialect.parser import Headwater
 from headwater.dialect.syntax import SHOWN

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.inference.compositions import composed
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
-from headwater.analyze.typing.compositions import composed
 from headwater.dialect.vocabulary import told_apart, unnamed_column
 
 _ORDINALITY = "ordinality"

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import NULLABLE, Relation, as_fields, resolve
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.names.scope import NULLABLE, Relation, as_fields, resolve
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, type_of
 from headwater.dialect.vocabulary import is_system_column

@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from headwater.algebra.scalars import conjunction, conjuncts
-from headwater.analyze.bind.ordering import has_no_order, is_comparable
-from headwater.analyze.bind.scope import NULLABLE, Relation, column_of
 from headwater.analyze.definitions import ARRIVAL_COLUMN, Catalog, Field, Source
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.rules.determinism import NODES, REFUSED
+from headwater.analyze.inference.infer import infer
+from headwater.analyze.names.ordering import has_no_order, is_comparable
+from headwater.analyze.names.scope import NULLABLE, Relation, column_of
 from headwater.analyze.time.finality import relation_times
 from headwater.analyze.time.keyed_versions import history, is_held, log_of, untold
 from headwater.analyze.time.versions import AS_OF, UNTIL, version_of
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import named, type_of
-from headwater.analyze.typing.infer import infer
+from headwater.analyze.typing.determinism import NODES, REFUSED
 from headwater.dialect.position import offsets_of
 
 _FLIPPED: Mapping[type[exp.Expr], type[exp.Expr]] = {

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from headwater.algebra.ages import Age, Ages, comparison_of
-from headwater.analyze.bind.scope import NULLABLE
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.names.scope import NULLABLE
 from headwater.analyze.query_parts import (
     is_aggregate,
     is_over,

@@ -17,9 +17,8 @@ from itertools import permutations
 
 from sqlglot import exp
 
-from headwater.analyze.bind.subqueries import has_predicates, predicates, query_of
+from headwater.analyze.correlated.subqueries import has_predicates, predicates, query_of
 from headwater.analyze.definitions import Catalog, Emit
-from headwater.analyze.patterns.finality import match_times, within_match
 from headwater.analyze.patterns.rows import rows_read
 from headwater.analyze.query_parts import (
     is_distinct,
@@ -41,6 +40,7 @@ from headwater.analyze.time.event_time import (
     source_watermark,
 )
 from headwater.analyze.time.lengths import grid_of, window_length
+from headwater.analyze.time.pattern_finality import match_times, within_match
 from headwater.analyze.time.sessions import SESSION, TIME, input_of
 from headwater.analyze.time.settling import (
     Scope,

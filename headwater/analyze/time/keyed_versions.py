@@ -15,7 +15,6 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import Relation, as_fields, column_of, named_subquery
 from headwater.analyze.connectors.event_time import dated, dates_deletions
 from headwater.analyze.definitions import (
     CHANGE_COLUMN,
@@ -26,9 +25,10 @@ from headwater.analyze.definitions import (
     Source,
 )
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.inference.infer import infer
+from headwater.analyze.names.scope import Relation, as_fields, column_of, named_subquery
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import named
-from headwater.analyze.typing.infer import infer
 
 _SAID = "__said_"
 _CHANGE = Field(CHANGE_COLUMN, t.VARCHAR, nullable=False)

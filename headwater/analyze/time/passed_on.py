@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.bind.subqueries import has_predicates
+from headwater.analyze.correlated.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog, Emit, OnError, View
 from headwater.analyze.query_parts import is_stateful, relations, selects, unlike_union_all
 from headwater.analyze.time.dated import DATED

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import NULLABLE
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.names.scope import NULLABLE
 from headwater.analyze.query_parts import (
     column_kept,
     is_union_all,

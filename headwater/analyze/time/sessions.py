@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from headwater.analyze.bind.scope import Relation, column_of, named_subquery
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.inference.infer import infer
+from headwater.analyze.names.scope import Relation, column_of, named_subquery
 from headwater.analyze.query_parts import relations
 from headwater.analyze.time.event_time import WINDOW_END, WINDOW_START
 from headwater.analyze.typing import types as t
-from headwater.analyze.typing.infer import infer
 from headwater.dialect.syntax import WindowTable
 
 SESSION = "session"

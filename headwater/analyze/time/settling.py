@@ -14,7 +14,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from headwater.analyze.bind.subqueries import has_predicates
+from headwater.analyze.correlated.subqueries import has_predicates
 from headwater.analyze.query_parts import first_aggregate, is_aggregate, is_distinct, window_calls
 from headwater.analyze.time.bounds import Name
 from headwater.analyze.time.distances import Distance, Distances

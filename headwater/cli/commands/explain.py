@@ -29,7 +29,7 @@ from headwater.errors import EXIT_OK
 def explain(context: Context, view: str, show_sql: bool, dialect: str | None) -> int:
     """Show the engine of VIEW and the reason, its key, watermark and state, and its algebra."""
     from headwater.plan import explain as explained
-    from headwater.plan.sql.at_rest import at_rest
+    from headwater.plan.at_rest import at_rest
 
     project, plans = context.survey()
     require_view(project, view)

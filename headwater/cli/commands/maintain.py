@@ -12,7 +12,7 @@ from headwater.cli.handover import CommandAnswer, done_here_or_handed_over
 from headwater.errors import EXIT_OK, EXIT_SERVICE, ConfigError, HeadwaterError
 
 if TYPE_CHECKING:
-    from headwater.lake.iceberg.maintenance import MaintenanceResult
+    from headwater.lake.protocol.maintenance import MaintenanceResult
     from headwater.project import Project
 
 COLUMNS = (

@@ -44,7 +44,7 @@ class Words:
     @classmethod
     def of(cls, project: Project) -> Words:
         """Return the words of a project."""
-        from headwater.analyze.typing.functions.catalogue import find
+        from headwater.analyze.inference.catalogue import find
         from headwater.lake.protocol.commits import COLUMNS, COMMITS
         from headwater.serve.information_schema import INFORMATION_SCHEMA, RELATIONS, defined
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 from headwater.analyze.definitions import Catalog
 from headwater.engine.inputs import InputTable
 from headwater.lake.failures import is_fault_of_spark
-from headwater.plan.sql.at_rest import rendered
+from headwater.plan.at_rest import rendered
 from headwater.plan.sql.render import print_sql
 from headwater.plan.view_plan import ViewPlan
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pyspark.sql import SparkSession
 from sqlglot import exp
 
-from headwater.analyze.bind.subqueries import has_predicates
+from headwater.analyze.correlated.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog, ChangelogMode, OnError
 from headwater.analyze.query_parts import empty_of_nothing
 from headwater.engine.bad_rows import BadRowFilter, begun
@@ -30,7 +30,6 @@ from headwater.engine.incremental.recompute_policy import (
     RECOMPUTED,
     RecomputeLimits,
 )
-from headwater.engine.incremental.recursion import registered_recursion
 from headwater.engine.incremental.registry import writer_of
 from headwater.engine.incremental.whole import whole_writer
 from headwater.engine.inputs import (
@@ -45,6 +44,7 @@ from headwater.engine.inputs import (
     register_pinned,
     register_states,
 )
+from headwater.engine.recursion import registered_recursion
 from headwater.engine.target import Committed, Writer, ensure_target
 from headwater.engine.view_commit import Change, ViewCommitter, ViewEpoch
 from headwater.lake.catalog import Lake

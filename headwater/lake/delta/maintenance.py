@@ -14,9 +14,9 @@ from pathlib import Path
 
 from headwater.config.settings import Maintenance
 from headwater.lake.delta.table import DeltaTable, only_writer
-from headwater.lake.iceberg.maintenance import LEVELS, MIN_FILES, MaintenanceResult, Size
 from headwater.lake.java import active
 from headwater.lake.protocol.crash_points import crash_point
+from headwater.lake.protocol.maintenance import LEVELS, MIN_FILES, MaintenanceResult, Size
 from headwater.lake.protocol.table import session_settings
 from headwater.lake.reserved_names import tags_in
 from headwater.lake.storage.own_files import orphans

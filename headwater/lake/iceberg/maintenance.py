@@ -32,6 +32,7 @@ from headwater.lake.iceberg.retention import MAINTENANCE, SnapshotHistory, expir
 from headwater.lake.iceberg.table import LakeTable
 from headwater.lake.java import active, java_class, java_session
 from headwater.lake.protocol.crash_points import crash_point
+from headwater.lake.protocol.maintenance import LEVELS, MIN_FILES, MaintenanceResult, Size
 from headwater.lake.reserved_names import BRANCH_PREFIX
 from headwater.lake.storage.own_files import orphans
 
@@ -40,9 +41,6 @@ STEPS = ("compaction", "deletes", "manifests", "expiry", "orphans")
 
 CRASH_POINTS = tuple(f"maintain-{step}" for step in STEPS)
 """Names for ``HEADWATER_CRASH_POINT``: after each step that had something to do."""
-
-MIN_FILES = 16
-"""New files from which compaction looks at a table."""
 
 MIN_MANIFESTS = 32
 """Manifests from which they are rewritten, if they are small."""
@@ -53,49 +51,10 @@ SMALL_MANIFEST = 1024**2
 BATCHES = 10
 """Age of an orphan, at least, in longest batches."""
 
-LEVELS = ((1 / 16, 5), (3 / 4, MIN_FILES))
-"""Per level the share of the target size below which a file is small, and how many are needed."""
-
 _MOST_FILES = 5_000
 """Files that one compaction rewrites at most: the table's commits wait for it."""
 
 _ACTIONS = "org.apache.iceberg.spark.actions.SparkActions"
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """What a table consists of.
-
-    Attributes:
-        snapshots: snapshots in the metadata.
-        data_files: data files of the newest snapshot.
-        delete_files: delete files of the newest snapshot.
-        manifests: manifests of the newest snapshot.
-        bytes: bytes of data files and delete files of the newest snapshot.
-    """
-
-    snapshots: int
-    data_files: int
-    delete_files: int
-    manifests: int
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class MaintenanceResult:
-    """What maintenance did to a table.
-
-    Attributes:
-        table: its name.
-        done: per step that had something to do, what was or (dry run) would be done.
-        before: what the table consisted of.
-        after: what it consists of now.
-    """
-
-    table: str
-    done: Mapping[str, str]
-    before: Size
-    after: Size
 
 
 @dataclass(frozen=True, slots=True)

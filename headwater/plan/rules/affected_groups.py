@@ -20,7 +20,12 @@ from sqlglot import exp
 
 from headwater.algebra.nodes import RowsRead
 from headwater.algebra.scalars import conjuncts
-from headwater.analyze.bind.subqueries import has_predicates, outer_columns, predicates, query_of
+from headwater.analyze.correlated.subqueries import (
+    has_predicates,
+    outer_columns,
+    predicates,
+    query_of,
+)
 from headwater.analyze.definitions import Catalog, View
 from headwater.analyze.patterns.rows import rows_read
 from headwater.analyze.query_parts import is_aggregate, is_union_all, relations, union_branches

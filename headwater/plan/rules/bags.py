@@ -16,7 +16,7 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.algebra.nodes import RowsRead
-from headwater.analyze.bind.subqueries import has_predicates
+from headwater.analyze.correlated.subqueries import has_predicates
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.query_parts import (
     is_aggregate,

@@ -12,9 +12,11 @@ from sqlglot import exp
 
 from headwater.algebra.scalars import conjuncts
 from headwater.analyze.query_parts import optional, relations
-from headwater.plan.bad_rows import COMPUTED
 from headwater.plan.query_shape import RelationShape, Shape, columns_of
 from headwater.plan.sql.render import late_rows
+
+COMPUTED = "headwater_computed"
+"""Mark of a term in WHERE that is no filter of the user's: it keeps out what fails later."""
 
 
 def late_queries(shape: Shape, allowed: timedelta | None) -> Mapping[str, str]:

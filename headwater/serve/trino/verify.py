@@ -68,7 +68,7 @@ def compare_in_trino(case: Case, limit: int) -> RowDifference:
 
 
 def _at_rest(case: Case) -> str:
-    from headwater.plan.sql.at_rest import at_rest
+    from headwater.plan.at_rest import at_rest
 
     return at_rest(
         case.plan,

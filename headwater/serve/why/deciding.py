@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from headwater.dialect.syntax import RecursiveRows
 from headwater.errors import ConfigError, HeadwaterError, SqlError
-from headwater.plan.sql.at_rest import rendered
+from headwater.plan.at_rest import rendered
 from headwater.serve.compare import FLOAT_NOISE, FLOAT_TOLERANCE
 from headwater.serve.connection import duckdb_connection, quoted, rows_of
 from headwater.serve.embedded import translated_errors

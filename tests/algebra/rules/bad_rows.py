@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from headwater.plan import bad_rows
+from headwater.plan.guards import bad_rows
 from tests.algebra.rule import Rule
 from tests.algebra.world import Given, Kept, World, planned
 

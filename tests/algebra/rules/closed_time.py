@@ -13,9 +13,9 @@ from random import Random
 import duckdb
 import pytest
 
+from headwater.plan.at_rest import at_rest
 from headwater.plan.program import AppendProgram, ClosedTimeProgram
 from headwater.plan.rules import closed_time
-from headwater.plan.sql.at_rest import at_rest
 from tests.algebra.rule import Rule
 from tests.algebra.rules.streams import create, drawn, landed
 from tests.algebra.translate import duckdb_sql, duckdb_type

@@ -17,9 +17,9 @@ from sqlglot import exp
 
 from headwater.algebra.ages import Age
 from headwater.analyze.time.dated import GATHERED
+from headwater.plan.at_rest import at_rest
 from headwater.plan.rules import clock
 from headwater.plan.rules.contract import Input
-from headwater.plan.sql.at_rest import at_rest
 from tests.algebra.rule import Rule
 from tests.algebra.rules.streams import columns_of, create, drawn, landed
 from tests.algebra.world import Given, Kept, World, planned
@@ -97,7 +97,7 @@ def _bound(age: Age, watermark: int | None) -> str:
 
 def _everything_at_rest(patch: pytest.MonkeyPatch) -> None:
     """The SELECT at rest reads rows of any age."""
-    patch.setattr("headwater.plan.sql.at_rest._within", lambda *_, **__: None)
+    patch.setattr("headwater.plan.at_rest._within", lambda *_, **__: None)
 
 
 def _least_for_greatest(patch: pytest.MonkeyPatch) -> None:
@@ -107,7 +107,7 @@ def _least_for_greatest(patch: pytest.MonkeyPatch) -> None:
 
 def _no_clock(patch: pytest.MonkeyPatch) -> None:
     """The watermark stays what it was before the first one."""
-    patch.setattr("headwater.plan.sql.at_rest._ago", lambda *_, **__: exp.null())
+    patch.setattr("headwater.plan.at_rest._ago", lambda *_, **__: exp.null())
 
 
 RULE = Rule("recent", (), partial(_Trial, recent_query), _everything_at_rest, cases=16)

@@ -17,9 +17,9 @@ import duckdb
 import pytest
 
 from headwater.analyze.definitions import Catalog
+from headwater.plan.at_rest import at_rest
 from headwater.plan.program import Program, StreamingProgram
 from headwater.plan.rules import streaming
-from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from tests.algebra.rule import Rule
 from tests.algebra.translate import duckdb_sql

@@ -14,8 +14,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DecimalType, StructType
 
-from headwater.analyze.bind.project import bind_all
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.project import bind_all
 from headwater.dialect import parse_all
 from headwater.dialect.syntax import RecursiveRows
 from headwater.plan.planner import plan_project

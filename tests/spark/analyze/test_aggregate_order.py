@@ -16,9 +16,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import View
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.project import bind
 from headwater.analyze.typing.functions import AGGREGATES
 from headwater.dialect import parse
 from headwater.lake.spec import TableSpec, create_table_sql

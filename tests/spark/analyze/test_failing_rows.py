@@ -11,10 +11,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.failing.failing_rows import fails, safe
-from headwater.analyze.failing.nonzero_divisors import mark_proven
+from headwater.analyze.fallibility.nonzero_divisors import mark_proven
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.project import bind
 from headwater.analyze.typing.types import duckdb_type, spark_type
 from headwater.dialect import parse
 

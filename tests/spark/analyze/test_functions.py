@@ -13,9 +13,9 @@ import pytest
 from pyspark.sql import SparkSession
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import View
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.project import bind
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.analyze.typing.types import duckdb_type, spark_type
 from headwater.dialect import parse

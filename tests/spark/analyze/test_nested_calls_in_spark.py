@@ -5,9 +5,9 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, SparkSession
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.failing.failing_rows import fails
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.plan.tolerant import tolerant
 from tests.fuzz.schemas import KINDS, spark_type

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headwater.deploy.changes import Kind
 from headwater.deploy.rollback import rollback
-from headwater.lake.iceberg.shadow import partitions_of
+from headwater.lake.shadows.iceberg import partitions_of
 from tests.spark.deploy.world import all_equal
 
 PARTITIONED = "VIEW per_who PARTITIONED BY ({})"

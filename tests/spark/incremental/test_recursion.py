@@ -11,13 +11,13 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.dialect import parse
-from headwater.engine.incremental.recursion import registered_recursion
+from headwater.engine.recursion import registered_recursion
 from headwater.errors import TerminalError
+from headwater.plan.at_rest import at_rest
 from headwater.plan.full_program import FullProgram
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 
 TABLE = """
 CREATE TABLE edges (src BIGINT, dst BIGINT, w BIGINT)

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import OnError
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.errors import TerminalError
 

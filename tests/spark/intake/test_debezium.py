@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Column, Source
+from headwater.analyze.project import bind
 from headwater.analyze.typing import types as t
 from headwater.dialect import parse
 from headwater.formats.columns import Decoder, Records

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Source
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.formats.avro.decode import avro_records
 from headwater.formats.avro.schema import parse as parse_schema

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from headwater.analyze.bind.project import bind_all
+from headwater.analyze.project import bind_all
 from headwater.connectors.files.read import coordinates, record_columns
 from headwater.dialect import parse
 from headwater.formats.columns import KNOWN, Decoder, Records

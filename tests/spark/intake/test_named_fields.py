@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.connectors.files import read as raw
 from headwater.connectors.kafka.records import encoding_of
 from headwater.dialect import parse

@@ -1,6 +1,6 @@
 """The connector of another package lands its rows, and goes on after a crash."""
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.connectors.contract import Limits
 from headwater.dialect import parse
 from tests.support.toy_package import install

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from headwater.analyze.bind.project import bind_all
+from headwater.analyze.project import bind_all
 from headwater.connectors.files import read as raw
 from headwater.dialect import parse
 from headwater.errors import TerminalError

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from headwater.algebra.nodes import Node, from_bottom
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.plan.planner import plan_project
 from tests.accepted.in_algebra import differences, shared_keys

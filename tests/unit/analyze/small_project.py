@@ -1,7 +1,7 @@
 """Binding small projects in tests."""
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog, View
+from headwater.analyze.project import bind
 from headwater.dialect import parse, to_sql
 
 SOURCES = """

@@ -9,8 +9,8 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind_all
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.project import bind_all
 from headwater.analyze.rules.allowed_syntax import ALLOWED
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.analyze.typing.functions.arrays import LET

@@ -5,8 +5,8 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 
 TABLE = """

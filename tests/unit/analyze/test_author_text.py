@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind_all
+from headwater.analyze.project import bind_all
 from headwater.dialect import parse_all
 from headwater.dialect.syntax import CreateStreamingView
 from headwater.plan.planner import plan_project

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.project import bind
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.functions.carried import canonical
 from headwater.dialect import parse

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.inference.catalogue import find, instead, refused
+from headwater.analyze.inference.window_functions import WINDOW_FUNCTIONS
+from headwater.analyze.project import bind
 from headwater.analyze.typing.functions import FUNCTIONS, names
-from headwater.analyze.typing.functions.catalogue import find, instead, refused
 from headwater.analyze.typing.functions.elsewhere import ELSEWHERE
-from headwater.analyze.typing.window_functions import WINDOW_FUNCTIONS
 from headwater.dialect import parse, parse_all
 from headwater.dialect.parser import Headwater
 from headwater.errors import ErrorGroup, HeadwaterError

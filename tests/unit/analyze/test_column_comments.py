@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.plan.planner import plan_project
 

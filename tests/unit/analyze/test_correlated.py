@@ -8,11 +8,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.errors import SqlError
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 
 NAMES = {"l": "a INTEGER, b BIGINT, c VARCHAR", "r": "d INTEGER, e BIGINT, f VARCHAR"}
 NAMES |= {"t": "i INTEGER, j BIGINT, k VARCHAR", "g": "id INTEGER, xs {}"}

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.project import bind
 from headwater.analyze.typing.types import sql_type
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 
 Kind = tuple[int, int]
 """Precision and scale."""

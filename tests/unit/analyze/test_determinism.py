@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind, bind_all
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.project import bind, bind_all
 from headwater.analyze.rules.allowed_syntax import ALLOWED, only_allowed
-from headwater.analyze.rules.determinism import HAZARDS, REFUSED, Hazard
+from headwater.analyze.typing.determinism import HAZARDS, REFUSED, Hazard
 from headwater.analyze.typing.functions import AGGREGATES, FUNCTIONS
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError, SqlError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError
 

@@ -13,9 +13,9 @@ from textwrap import indent
 
 import pytest
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.connectors.registry import CONNECTORS, SINKS
 from headwater.analyze.definitions import Source
+from headwater.analyze.project import bind
 from headwater.connectors.contract import HasLedger, HasPositions, Measurable, Redecodable
 from headwater.connectors.registry import reader_of, writer_of
 from headwater.dialect import parse

@@ -8,11 +8,11 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.failing.failing_rows import fails, is_certain, safe
-from headwater.analyze.failing.nonzero_divisors import mark_proven
+from headwater.analyze.fallibility.nonzero_divisors import mark_proven
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.portable.texts import WHITE_SPACE
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 
 TABLE = """

@@ -8,17 +8,17 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.inference.catalogue import find, instead
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.project import bind
 from headwater.analyze.query_parts import is_aggregate
 from headwater.analyze.typing import functions as f
-from headwater.analyze.typing.functions.catalogue import find, instead
 from headwater.analyze.typing.functions.elsewhere import ELSEWHERE
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 
 TABLE = """
 CREATE TABLE t (g INTEGER, i INTEGER, d DOUBLE, s VARCHAR, ts TIMESTAMP, t2 TIMESTAMP, dt DATE)

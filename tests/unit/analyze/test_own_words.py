@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.errors import ErrorGroup, HeadwaterError
 

@@ -10,7 +10,7 @@ import pytest
 
 from headwater.analyze.bind import passes
 from headwater.analyze.bind.passes import PASSES, Pass
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError
 from tests.fuzz.schemas import Draw

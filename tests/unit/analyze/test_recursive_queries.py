@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.analyze.typing.types import sql_type
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 
 TABLES = """

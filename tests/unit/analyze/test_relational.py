@@ -11,8 +11,8 @@ import pytest
 from headwater.algebra.nodes import JoinKind
 from headwater.algebra.text import text_of
 from headwater.analyze import relational
-from headwater.analyze.bind.project import bind, bind_all
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.project import bind, bind_all
 from headwater.dialect import parse, parse_all
 from headwater.errors import HeadwaterError
 from headwater.plan.planner import plan_project

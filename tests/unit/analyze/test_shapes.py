@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.errors import ErrorGroup, SqlError
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 
 TABLES = """
 CREATE TABLE t (k BIGINT, i INTEGER, s VARCHAR, a ARRAY(INTEGER), b ARRAY(VARCHAR),

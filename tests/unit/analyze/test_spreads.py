@@ -9,10 +9,10 @@ from random import Random
 
 import duckdb
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.dialect import parse
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 
 COLUMNS = "id INTEGER, g INTEGER, x DOUBLE, y DOUBLE"
 TABLE = (

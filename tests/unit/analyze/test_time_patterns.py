@@ -7,8 +7,8 @@ import re
 import duckdb
 import pytest
 
-from headwater.analyze.bind.project import bind_all
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.project import bind_all
 from headwater.dialect import parse_all
 from headwater.errors import SqlError
 from headwater.plan.sql.render import print_sql

@@ -9,8 +9,8 @@ from random import Random
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind, bind_all
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.project import bind, bind_all
 from headwater.analyze.rules import read_clauses
 from headwater.dialect import parse, parse_all, syntax
 from tests.accepted.corpus import projects

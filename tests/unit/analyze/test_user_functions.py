@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from headwater.analyze.bind.project import bind, bind_sound
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.project import bind, bind_sound
 from headwater.cli.main import main
 from headwater.dialect import parse, parse_all, to_sql
 from headwater.errors import EXIT_NO, EXIT_OK
+from headwater.plan.at_rest import DIALECTS, at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import DIALECTS, at_rest
 from headwater.project import read_project
 
 TABLE = """

@@ -7,8 +7,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.errors import ErrorGroup, SqlError
 from tests.dialects.cases import CASES, COLUMNS

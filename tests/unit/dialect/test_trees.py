@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.dialect.position import SOURCE_META
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError
 from headwater.plan.planner import plan_project

@@ -10,13 +10,13 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import View
+from headwater.analyze.inference.window_functions import WINDOW_FUNCTIONS
 from headwater.analyze.portable.rewrites import portable
+from headwater.analyze.project import bind
 from headwater.analyze.typing.functions import AGGREGATES, FORMS, FUNCTIONS, INTERNAL, Described
 from headwater.analyze.typing.functions.aggregates import EXAMPLE_TABLE
 from headwater.analyze.typing.functions.windows import WINDOWS
-from headwater.analyze.typing.window_functions import WINDOW_FUNCTIONS
 from headwater.dialect import parse
 
 COLUMNS, ROWS = EXAMPLE_TABLE

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from headwater.importing import SYSTEMS, import_files
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 from headwater.project import load_project
 from headwater.serve.connection import duckdb_connection
 

@@ -10,8 +10,8 @@ import pytest
 from bench.nexmark.events import generate
 from bench.nexmark.run import QUERIES, answers
 from headwater.importing import SYSTEMS, import_files
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 from headwater.project import read_project
 from tests.support.golden_files import GOLDEN
 from tests.support.nexmark_events import EVENTS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.analyze.bind.project import bind_all
+from headwater.analyze.project import bind_all
 from headwater.dialect import parse
 from headwater.errors import TerminalError
 from headwater.lake.evolve import check_evolution, difference, means_otherwise, schema_changed

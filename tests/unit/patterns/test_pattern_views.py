@@ -17,9 +17,9 @@ from sqlglot import exp, parse_one
 
 from headwater.patterns import tables
 from headwater.patterns.recent import RecentRows
+from headwater.plan.at_rest import at_rest
 from headwater.plan.program import UNIT, AffectedGroupsProgram, AppendProgram, PatternStep
 from headwater.plan.rules import recent_matches
-from headwater.plan.sql.at_rest import at_rest
 from headwater.serve.pattern_rows import create_matches
 from tests.algebra.translate import duckdb_sql, duckdb_type
 from tests.algebra.world import in_schema

@@ -9,9 +9,9 @@ import pytest
 
 from headwater.dialect.normalize import MAX_CHAIN
 from headwater.plan import planner
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import read_sound
 from headwater.plan.rules.contract import Facts
-from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.strategy import decide
 from headwater.plan.view_plan import Decision, ViewPlan
 from headwater.project import Project

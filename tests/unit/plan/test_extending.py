@@ -11,8 +11,8 @@ from sqlglot import exp
 
 from headwater.analyze.bind import passes
 from headwater.analyze.bind.passes import Pass, SelectBinding
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.project import bind
 from headwater.analyze.rules import bound_rules
 from headwater.analyze.rules.contract import Checked
 from headwater.analyze.typing import types as t

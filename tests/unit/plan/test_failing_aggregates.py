@@ -11,12 +11,12 @@ from itertools import cycle
 import duckdb
 import pytest
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.dialect import parse
 from headwater.errors import HeadwaterError
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from tests.support.sampling import some
 

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 from pyspark.sql import SparkSession
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.engine.incremental.failing_part import failing_part
 from headwater.engine.inputs import InputTable

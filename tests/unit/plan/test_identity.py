@@ -7,7 +7,7 @@ import json
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.dialect import parse, to_sql
 from headwater.plan.identity import FORMAT, Identity
 from headwater.plan.planner import plan_project

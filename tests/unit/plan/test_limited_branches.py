@@ -9,11 +9,11 @@ from itertools import cycle, product
 import duckdb
 import pytest
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.errors import SqlError
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 
 COLUMNS = "id INTEGER, x INTEGER, b BIGINT, d DOUBLE, s VARCHAR"
 TABLES = "".join(

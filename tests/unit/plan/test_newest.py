@@ -7,10 +7,10 @@ import random
 import duckdb
 import pytest
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.dialect import parse
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 from tests.support.left_out import changes, held
 
 SQL = """

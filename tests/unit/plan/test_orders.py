@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.dialect import parse, to_sql
 from headwater.dialect.syntax import CreateStreamingView
 from headwater.errors import HeadwaterError

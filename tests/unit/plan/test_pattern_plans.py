@@ -15,9 +15,9 @@ from headwater.errors import SqlError
 from headwater.patterns.grammar import read
 from headwater.patterns.program import PatternProgram
 from headwater.patterns.tree import written
+from headwater.plan.at_rest import at_rest
 from headwater.plan.explain import facts, program_sql, tree
 from headwater.plan.program import AffectedGroupsProgram
-from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 from headwater.serve.trino.verify import compare_in_trino
 from headwater.serve.verify import Case, Unseen

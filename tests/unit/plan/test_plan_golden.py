@@ -7,13 +7,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Catalog
+from headwater.analyze.project import bind
 from headwater.analyze.typing.types import duckdb_type
 from headwater.dialect import parse
+from headwater.plan.at_rest import DIALECTS, at_rest, comparisons
 from headwater.plan.explain import explain, program_sql
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import DIALECTS, at_rest, comparisons
 from headwater.plan.view_plan import ViewPlan
 from headwater.serve.pattern_rows import create_matches
 from tests.support.golden_files import check_golden

@@ -6,14 +6,14 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from headwater.analyze.bind.project import bind
-from headwater.analyze.failing.fallible import FALLIBLE, can_fail
-from headwater.analyze.failing.total import TOTAL
+from headwater.analyze.fallibility.fallible import FALLIBLE, can_fail
+from headwater.analyze.fallibility.total import TOTAL
+from headwater.analyze.project import bind
 from headwater.analyze.rules.allowed_syntax import ALLOWED
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.dialect import parse
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 from tests.support import poison
 
 
@@ -21,7 +21,7 @@ def test_every_node_of_the_language_is_classified() -> None:
     unknown = {
         node for node in {*ALLOWED, *FUNCTIONS} if node not in TOTAL and node not in FALLIBLE
     }
-    assert unknown == set(), "add them to headwater/analyze/failing/total.py or fallible.py"
+    assert unknown == set(), "add them to headwater/analyze/fallibility/total.py or fallible.py"
     assert not TOTAL & FALLIBLE.keys()
 
 

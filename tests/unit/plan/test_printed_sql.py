@@ -6,7 +6,7 @@ import duckdb
 import pytest
 from sqlglot import exp, parse_one
 
-from headwater.plan.sql.at_rest import at_rest
+from headwater.plan.at_rest import at_rest
 from headwater.plan.sql.render import print_sql
 from tests.algebra.world import planned
 

@@ -7,10 +7,10 @@ import re
 import duckdb
 import pytest
 
-from headwater.analyze.bind.project import bind
+from headwater.analyze.project import bind
 from headwater.dialect import parse
+from headwater.plan.at_rest import at_rest
 from headwater.plan.planner import plan_project
-from headwater.plan.sql.at_rest import at_rest
 from headwater.plan.view_plan import ViewPlan
 
 TABLES = """

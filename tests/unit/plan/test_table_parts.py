@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from headwater.analyze.bind.project import bind
 from headwater.analyze.definitions import Source
+from headwater.analyze.project import bind
 from headwater.dialect import parse
 from headwater.plan.table_parts import WATERMARK, parts_of, shown, watermark_of
 

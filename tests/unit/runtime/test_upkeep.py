@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import pytest
 from pyspark.errors import PySparkException
 
-from headwater.analyze.bind.project import bind_all
+from headwater.analyze.project import bind_all
 from headwater.config.settings import Config, Maintenance
 from headwater.dialect import parse
 from headwater.errors import ServiceError, TerminalError
-from headwater.lake.iceberg.maintenance import MaintenanceResult, Size
 from headwater.lake.protocol.commit_lock import CommitLock
+from headwater.lake.protocol.maintenance import MaintenanceResult, Size
 from headwater.lake.protocol.marker import Marker
 from headwater.plan.planner import plan_project
 from headwater.project import Project

@@ -165,7 +165,7 @@ def no_manifest(lake: FakeLake, _: pytest.MonkeyPatch) -> None:
 
 
 def not_for_duckdb(lake: FakeLake, monkeypatch: pytest.MonkeyPatch) -> None:
-    from headwater.plan.sql import at_rest
+    from headwater.plan import at_rest
 
     actual = at_rest.at_rest
 

@@ -15,7 +15,7 @@ from itertools import chain
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from headwater.analyze.rules.determinism import NODES
+from headwater.analyze.typing.determinism import NODES
 from headwater.analyze.typing.functions.aggregates import AGGREGATES as _AGGREGATES
 from headwater.analyze.typing.functions.arrays import ARRAYS, ELEMENTS
 from headwater.analyze.typing.functions.binary import BINARY

@@ -10,7 +10,7 @@ from headwater.cli.context import Command, Context, pass_context
 from headwater.errors import EXIT_NO, EXIT_OK
 
 if TYPE_CHECKING:
-    from headwater.analyze.typing.functions.catalogue import FoundFunction
+    from headwater.analyze.inference.catalogue import FoundFunction
 
 _FEW = 12
 """So many functions are shown with what they return and an example."""
@@ -33,7 +33,7 @@ def functions(context: Context, pattern: str) -> int:
     PATTERN is a part of a name, a word of what a function does, or the name of such a function in
     another system. Starts no Java.
     """
-    from headwater.analyze.typing.functions.catalogue import find, instead, refused
+    from headwater.analyze.inference.catalogue import find, instead, refused
 
     found, other, reason = find(pattern), instead(pattern), refused(pattern)
     lines = [_shown(each, whole=len(found) <= _FEW) for each in found]

@@ -1,0 +1,1 @@
+"""Types of expressions from those of their columns; what does not fit is reported."""

@@ -1,0 +1,1 @@
+"""Rows that are left out since something fails on them, and the reasons that quarantines give."""
