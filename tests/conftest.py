@@ -82,7 +82,8 @@ def _asked(items: list[pytest.Item]) -> list[pytest.Item]:
 def _together(item: pytest.Item) -> str:
     """What an item is run together with: the tests of a file share what they make."""
     path = item.path.relative_to(ROOT)
-    return item.nodeid if path.parts[0] == "slt" else path.as_posix()
+    alone = path.parts[0] == "slt" or item.get_closest_marker("apart")
+    return item.nodeid if alone else path.as_posix()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -41,6 +41,9 @@ CRASHED = re.compile(r"^worker '\w+' crashed while running '(.+)'$", re.M)
 SUMMARY = re.compile(r"^(?:=+ )?(\d+) failed\b.* in [\d.]+s\b")
 """What pytest prints of tests that an interrupt ended, and at its end."""
 
+OF_OTHERS = re.compile(r"^(make(\[\d+\])?:|Exception ignored|ResourceWarning)")
+"""What make and a Python that ends print behind the counts."""
+
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -144,7 +147,7 @@ def run(part: Part, seconds: float = STOP_AFTER, grace: float = END_AFTER) -> Ou
     assert process.stdout is not None
     with process.stdout:
         for line in process.stdout:
-            if not stopped and line.strip():
+            if not stopped and line.strip() and not OF_OTHERS.match(line):
                 last = COLOUR.sub("", line).strip()
             lines.append(line)
             sys.stdout.write(line)

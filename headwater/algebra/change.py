@@ -15,10 +15,16 @@ Join inner                 CL with R0, and L1 with CR
 Join full                  as a left join, and the rows of R that an anti join finds
 any other join             CL with R0; and of T, the rows of L1 that match one of
                            CR, T with R1 less T with R0
+DISTINCT of what only      the rows of C that are not in 0, each once
+comes
+Aggregate, Window,         of the parts that C touches: the node over 1, less the
+SetOperation               node over 0
 =========================  =======================================================
 
-The last line holds since each row of the left side is joined on its own, and differently only if
-what it matches has changed. Other nodes have no change here: it is not that of single rows.
+The line of other joins holds since each row of the left side is joined on its own, and differently
+only if what it matches has changed. A part is what a node looks at together: the rows of a group,
+of a partition, of one value. Where all rows are one part, as for a limit, everything would be
+computed twice. Sessions, as-of joins, patterns and recursion have no change here yet.
 """
 
 from __future__ import annotations
@@ -29,6 +35,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from headwater.algebra.nodes import (
+    Aggregate,
     Column,
     Computed,
     Equal,
@@ -40,11 +47,13 @@ from headwater.algebra.nodes import (
     Project,
     RowsRead,
     Scan,
+    SetOperation,
     Union,
     Values,
+    Window,
     from_bottom,
 )
-from headwater.algebra.scalars import BOOLEAN, conjunction, fresh, nothing, passed_on
+from headwater.algebra.scalars import BOOLEAN, column, conjunction, fresh, nothing, passed_on
 
 SIGN = "__sign"
 """Column of a change: 1 in the rows that came, -1 in those that went."""
@@ -63,6 +72,20 @@ def has_change(node: Node) -> bool:
     if isinstance(node, Join) and node.kind is not JoinKind.INNER:
         return bool(node.equal) or node.residual is not None
     return isinstance(node, (Scan, Values, Project, Filter, FlatMap, Union, Join))
+
+
+def has_parts(node: Node) -> bool:
+    """Return whether a node looks at parts of its input, each on its own, and so has a change.
+
+    Args:
+        node: any node; only itself is looked at, not what stands below.
+    """
+    match node:
+        case Aggregate(keys=parts) | Window(partition=parts):
+            return bool(parts)
+        case SetOperation():
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +149,15 @@ def _change(
             return _united([(node, each) for each in _of_pairs(node, *below)], node.columns)
         case Join():
             return _united([(node, each) for each in _of_left(node, *below)], node.columns)
+        case Aggregate(input, keys, ()) if below[0] and not below[0].sign:
+            some = Aggregate(below[0].node, keys, ())
+            equal = _same([(key, key) for key in some.columns])
+            return ChangeTree(Join(some, read(input, RowsRead.BEFORE), JoinKind.ANTI, equal))
+        case Aggregate() | Window():
+            return below[0] and _of_parts(node, [below[0].node])
+        case SetOperation():
+            touched = _united([*zip(node.inputs, below, strict=True)], node.columns)
+            return touched and _of_parts(node, [touched.node] * 2)
     raise NotImplementedError(f"the change of {type(node).__name__}")
 
 
@@ -146,6 +178,46 @@ def _of_pairs(
         yield ChangeTree(node.over([left.node, read(node.right, RowsRead.BEFORE)]), left.sign)
     if right:
         yield ChangeTree(node.over([node.left, right.node]), right.sign)
+
+
+def _of_parts(node: Node, touched: Sequence[Node]) -> ChangeTree:
+    """The change of a node that looks at parts of its input, each on its own.
+
+    Args:
+        node: the node.
+        touched: of each input, rows of all parts that change.
+    """
+    came, went = (
+        node.over(
+            [
+                Join(read(each, state), by, JoinKind.SEMI, _part_of(node, each, by))
+                for each, by in zip(node.inputs, touched, strict=True)
+            ]
+        )
+        for state in (RowsRead.AFTER, RowsRead.BEFORE)
+    )
+    found = _united([(node, ChangeTree(came)), (node, _signed(ChangeTree(went), -1))], node.columns)
+    assert found is not None
+    return found
+
+
+def _part_of(node: Node, rows: Node, touched: Node) -> tuple[Equal, ...]:
+    """What the rows of a part of a node have in common with the rows that touch it."""
+    match node:
+        case Aggregate(input, keys):
+            return _same([(input.by_name[each], input.by_name[each]) for each in keys])
+        case Window(partition=partition):
+            return tuple(Equal(each, each, null_safe=True) for each in partition)
+        case SetOperation():
+            return _same([*zip(rows.columns, touched.columns, strict=False)])
+    return ()
+
+
+def _same(pairs: Sequence[tuple[Column, Column]]) -> tuple[Equal, ...]:
+    return tuple(
+        Equal(column(one.name, one), column(other.name, other), null_safe=True)
+        for one, other in pairs
+    )
 
 
 def _of_left(node: Join, left: ChangeTree | None, right: ChangeTree | None) -> Iterator[ChangeTree]:

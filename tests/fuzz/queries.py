@@ -66,6 +66,8 @@ def folded(rnd: Draw) -> Query:
     """
     if rnd.random() < 0.3:
         return _folded_with_others(rnd)
+    if rnd.random() < 0.2:
+        return _folded_parts(rnd)
     source, columns = _bags(rnd, 2)
     where = f" WHERE {condition(rnd, columns)}" if rnd.random() < 0.4 else ""
     rows_go = any(f"{name} " in source for name in MOVING)
@@ -112,6 +114,30 @@ def _folded_with_others(rnd: Draw) -> Query:
     group = f" GROUP BY {', '.join(keys)}" if keys else ""
     items = [*(keys if rnd.random() < 0.8 or not folds else []), *folds]
     return Query(f"SELECT {_named(items)} FROM {source}{where}{group}", kinds)
+
+
+def _folded_parts(rnd: Draw) -> Query:
+    """Groups of groups, of ranks or of what sets have or lack."""
+    name, other = rnd.choice(INPUTS), rnd.choice(INPUTS)
+    columns = _columns(rnd, name, "t0")
+    kind = _kind(rnd)
+    key, by = value(rnd, columns, kind), value(rnd, columns, _kind(rnd))
+    row = rnd.choice(("rank", "dense_rank"))
+    sets = rnd.choice(("UNION", "EXCEPT", "INTERSECT", "EXCEPT ALL"))
+    right = value(rnd, _columns(rnd, other, "t1"), kind)
+    within = rnd.choice(
+        (
+            f"SELECT {key} AS c0, count(*) AS n FROM {name} t0 GROUP BY {key}",
+            f"SELECT {by} AS c0, {row}() OVER (PARTITION BY {key} ORDER BY {by}) AS n"
+            f" FROM {name} t0",
+            f"SELECT q.c0, 1 AS n FROM (SELECT {key} AS c0 FROM {name} t0"
+            f" {sets} SELECT {right} AS c0 FROM {other} t1) AS q",
+        )
+    )
+    call = rnd.choice(("count(q.c0)", "CAST(sum(q.n) AS BIGINT)", "count_if(q.n > 1)"))
+    return Query(
+        f"SELECT q.n AS c0, {call} AS c1 FROM ({within}) AS q GROUP BY q.n", ("number",) * 2
+    )
 
 
 def linear(rnd: Draw, most: int = 3) -> Query:

@@ -17,7 +17,7 @@ from headwater.testing.harness import run_file, shared_session
 from tests.serving.judge import TrinoJudge, trino_over
 from tests.spark.analyze.test_functions import CASES, CASTS, NAMES, Rows, in_duckdb, same
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.services, pytest.mark.apart]
 
 SLT = Path(__file__).parents[1] / "slt"
 FILES = sorted(SLT.rglob("*.slt"))

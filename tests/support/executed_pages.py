@@ -72,6 +72,7 @@ def run(script: str, folder: Path) -> str:
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "JAVA_HOME": str(find_java().home),
+        "COLUMNS": "120",  # of the terminal on whose tables a page stands
         "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m",
     }
     process = subprocess.Popen(

@@ -80,6 +80,12 @@ make: *** [Makefile:219: test-services] Error 2
     assert result(2, printed.replace("1 failed", "2 failed"), stopped=True) == "red"
 
 
+def test_the_words_of_a_part_are_its_counts() -> None:
+    said = "1 failed, 2 passed in 9s", "ResourceWarning: unclosed file", "make[1]: *** [x] Error 1"
+    found = run(Part("a", "; ".join(f"echo '{each}'" for each in said)), seconds=60)
+    assert found.words == said[0]
+
+
 def test_a_part_is_ended_with_all_its_processes(tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     deaf = f"trap '' INT; echo 1 of 9; (touch {begun}; exec sleep infinity)"

@@ -14,7 +14,7 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.algebra.change import ChangeTree, all_rows, change_of, has_change
+from headwater.algebra.change import ChangeTree, all_rows, change_of, has_change, has_parts
 from headwater.algebra.nodes import (
     Aggregate,
     Computed,
@@ -26,8 +26,10 @@ from headwater.algebra.nodes import (
     Query,
     Scan,
     Union,
+    Window,
     from_bottom,
 )
+from headwater.algebra.properties.drift import drifting
 from headwater.algebra.properties.windows import least_keys
 from headwater.algebra.scalars import names_in, nothing, passed_on, replaced
 from headwater.analyze.definitions import Catalog, Field, View
@@ -76,7 +78,7 @@ class _Groups:
         above, node = None, tree.root
         if isinstance(node, Project):
             above, node = node, node.input
-        if not isinstance(node, Aggregate) or not all(map(has_change, from_bottom(node.input))):
+        if not isinstance(node, Aggregate) or not _has_change(node):
             return None
         scan = Scan(_CHANGED, tuple((each, each.name) for each in node.input.columns))
         over = Query(above.over([node.over([scan])]) if above else node.over([scan]), tree.labels)
@@ -97,6 +99,18 @@ class _Groups:
         found = select_of(self.over)
         assert isinstance(found, exp.Select)
         return found
+
+
+def _has_change(groups: Aggregate) -> bool:
+    """Whether the rows that are grouped have a change, of one step that looks at parts at most."""
+    steps = [each for each in from_bottom(groups.input) if not has_change(each)]
+    if not steps:
+        return True
+    if len(steps) > 1 or not has_parts(steps[0]):
+        return False
+    drifts = drifting(groups.input)  # of a row, what was added must be what is subtracted
+    read = names_in(each.value for each in groups.measures).union(groups.keys)
+    return drifts is not None and not drifts & read
 
 
 def _only_found(groups: Aggregate) -> Node | None:
@@ -261,8 +275,11 @@ def _spelled(root: Node) -> dict[str, exp.Expr]:
     for node in from_bottom(root):
         if isinstance(node, Scan):
             read |= {each.name: exp.column(own, node.relation) for each, own in node.reads}
-        if isinstance(node, Project):  # values within values would multiply
-            made |= {each.name: replaced(each.value, read) for each in _made(node)}
+        match node:
+            case Project():  # values within values would multiply
+                made |= {each.name: replaced(each.value, read) for each in _made(node)}
+            case Aggregate(measures=calls) | Window(calls=calls):
+                made |= {each.name: replaced(each.value, read) for each in calls}
     return read | made
 
 

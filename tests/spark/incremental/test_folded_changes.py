@@ -49,6 +49,12 @@ FOLDED = {
     "appended_different": "SELECT DISTINCT a.k, b.k AS other FROM a JOIN b ON a.x = b.x",
     "left_join": "SELECT a.k, count(b.id) AS n, sum(b.x + 1) AS x, max(b.d) AS most"
     " FROM a LEFT JOIN b ON a.x = b.x WHERE a.id > 2 GROUP BY a.k",
+    "sizes": "SELECT n, count(*) AS groups, sum(x) AS x FROM"
+    " (SELECT k, count(*) AS n, sum(x) AS x FROM kinds GROUP BY k) q GROUP BY n",
+    "ranks": "SELECT r, count(*) AS n, sum(x) AS x FROM"
+    " (SELECT x, rank() OVER (PARTITION BY k ORDER BY x) AS r FROM kinds) q GROUP BY r",
+    "lacking": "SELECT count(*) AS n FROM (SELECT k FROM kinds EXCEPT SELECT k FROM a) q",
+    "of_different": "SELECT x, count(*) AS n FROM (SELECT DISTINCT k, x FROM a) q GROUP BY x",
     "digits": "SELECT k, sum(d) AS d FROM a GROUP BY k",
 }
 

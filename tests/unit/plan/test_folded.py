@@ -49,6 +49,17 @@ KNOWN = [
     "SELECT a.k AS k, count(u.x) AS c0 FROM a LEFT JOIN u ON a.id = u.id GROUP BY a.k",
     "SELECT count(*) AS c0 FROM a t0",
     "SELECT count(*) AS c0 FROM a t0 LEFT JOIN b t1 ON t0.k = t1.k WHERE t0.k <> 'u'",
+    "SELECT DISTINCT count(*) AS c0 FROM a GROUP BY k",
+    "SELECT DISTINCT k, max(x) AS c0 FROM a GROUP BY k",
+    "SELECT count(*) AS c0 FROM (SELECT DISTINCT k FROM a) q",
+    "SELECT count(*) AS c0 FROM (SELECT k FROM a UNION SELECT k FROM b) q",
+    "SELECT n AS c0, count(*) AS c1 FROM (SELECT k, count(*) AS n FROM u GROUP BY k) q GROUP BY n",
+    "SELECT r AS c0, CAST(sum(x) AS BIGINT) AS c1 FROM (SELECT x, rank() OVER (PARTITION BY k"
+    " ORDER BY x) AS r FROM u) q GROUP BY r",
+    "SELECT k AS c0, count(*) AS c1 FROM (SELECT k, row_number() OVER (PARTITION BY k ORDER BY x)"
+    " AS n FROM a) q WHERE n <= 2 GROUP BY k",
+    "SELECT q.n AS c0, count(b.id) AS c1 FROM (SELECT k, count(*) AS n FROM u GROUP BY k) q"
+    " LEFT JOIN b ON q.k = b.k GROUP BY q.n",
 ]
 
 
@@ -104,11 +115,6 @@ OTHERS = {
         "SELECT k, count(*) AS c0 FROM a GROUP BY k ORDER BY c0, k LIMIT 3",
         "affected groups",
     ),
-    "DISTINCT over groups": ("SELECT DISTINCT count(*) AS c0 FROM a GROUP BY k", "affected groups"),
-    "DISTINCT over groups that it names": (
-        "SELECT DISTINCT k, max(x) AS c0 FROM a GROUP BY k",
-        "affected groups",
-    ),
     "DISTINCT over groups of affected keys": (
         "SELECT DISTINCT k, stddev(x) AS c0 FROM a GROUP BY k",
         "affected groups",
@@ -121,12 +127,14 @@ OTHERS = {
         "SELECT max(n) AS c0 FROM (SELECT count(*) AS n FROM a GROUP BY k) q",
         "affected groups",
     ),
-    "DISTINCT in FROM": (
-        "SELECT count(*) AS c0 FROM (SELECT DISTINCT k FROM a) q",
+    "a group of groups by what a sum of doubles is": (
+        "SELECT count(*) AS c0 FROM (SELECT sum(CAST(x AS DOUBLE)) AS s FROM a GROUP BY k) q"
+        " WHERE s > 1",
         "affected groups",
     ),
-    "UNION in FROM": (
-        "SELECT count(*) AS c0 FROM (SELECT k FROM a UNION SELECT k FROM b) q",
+    "a group of groups of groups": (
+        "SELECT m AS c0, count(*) AS c1 FROM (SELECT n AS m, count(*) AS c FROM"
+        " (SELECT k, count(*) AS n FROM a GROUP BY k) q GROUP BY n) r GROUP BY m",
         "affected groups",
     ),
     "LIMIT in FROM": (

@@ -48,7 +48,6 @@ OTHERS = [
     "SELECT id FROM a QUALIFY count(*) OVER (PARTITION BY k ORDER BY x) <= 2",
     "SELECT id FROM a QUALIFY ntile(4) OVER (PARTITION BY k ORDER BY x) <= 2",
     f"SELECT q.id FROM (SELECT id, x, {PLACE} AS n FROM a) q WHERE q.n <= 2 AND q.x > 1",
-    f"SELECT k, count(*) AS c0 FROM (SELECT k, {PLACE} AS n FROM a) q WHERE q.n <= 2 GROUP BY k",
     f"SELECT q.id FROM (SELECT id, {PLACE} AS n FROM a) q JOIN b ON b.id = q.id WHERE q.n <= 2",
 ]
 
