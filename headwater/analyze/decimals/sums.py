@@ -7,6 +7,8 @@ so depend on the order of rows; no TRY of Trino sees what fails within an aggreg
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sqlglot import exp
 
 from headwater.analyze.decimals.units import unit
@@ -16,13 +18,33 @@ from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 
 _WHOLE = f"DECIMAL({t.MAX_PRECISION}, 0)"
+
+
+class _Halves(NamedTuple):
+    """How an engine adds up halves of whole numbers.
+
+    Attributes:
+        high: that of a number ``{0}``.
+        low: the other one.
+        total: the whole of the sums of both, ``_1`` and ``_2``; NULL beyond 38 digits. Of halves
+            with two signs, the high one alone may be beyond, and both together not.
+    """
+
+    high: str
+    low: str
+    total: str
+
+
 _HALF = "CAST(1e20 AS DECIMAL(21, 0))"
 _SIGN = "CAST(sign(p.high) AS DECIMAL(1, 0))"
 _CARRIED = f"p -> struct(p.high + p.low DIV {_HALF} AS high, p.low % {_HALF} AS low)"
-_TOGETHER = (
-    # of halves with two signs, the high one alone may be beyond, and both together not
-    f"p -> try_add(try_multiply(p.high - {_SIGN}, {_HALF}), p.low + {_SIGN} * {_HALF})"
+_TOGETHER = f"p -> try_add(try_multiply(p.high - {_SIGN}, {_HALF}), p.low + {_SIGN} * {_HALF})"
+_SPARK = _Halves(
+    f"CAST({{0}} DIV {_HALF} AS DECIMAL(20, 0))",
+    f"{{0}} % {_HALF}",
+    f"transform(transform(array(struct(_1 AS high, _2 AS low)), {_CARRIED}), {_TOGETHER})[0]",
 )
+
 _TRINO_HALF = f"CAST('1{'0' * 20}' AS {_WHOLE})"
 _TRINO_HALVES = f"ROW(high {_WHOLE}, low {_WHOLE})"
 _TRINO_CARRIED = (
@@ -32,6 +54,12 @@ _TRINO_CARRIED = (
 _TRINO_TOGETHER = (
     f"p -> TRY(CAST((p.high - sign(p.high)) * {_TRINO_HALF} AS {_WHOLE})"
     f" + (p.low + sign(p.high) * {_TRINO_HALF}))"
+)
+_TRINO = _Halves(
+    f"CAST(({{0}} - {{0}} % {_TRINO_HALF}) / {_TRINO_HALF} AS {_WHOLE})",
+    f"{{0}} % {_TRINO_HALF}",
+    f"transform(transform(ARRAY[CAST(ROW(_1, _2) AS {_TRINO_HALVES})], {_TRINO_CARRIED}),"
+    f" {_TRINO_TOGETHER})[1]",
 )
 _HALVES_AND_COUNT = (
     f"p -> struct(CAST(p.total DIV {_HALF} AS DECIMAL(20, 0)) AS high, p.total % {_HALF} AS low,"
@@ -55,8 +83,8 @@ def exact_sum(node: exp.Expr, dialect: str) -> exp.Expr:
         node: ``sum`` of decimals with its FILTER and OVER, typed.
         dialect: ``spark``, ``duckdb`` or ``trino``.
     """
-    if dialect == "spark" and bare_call(node).find(exp.Distinct):
-        return _replaced(node, exp.Anonymous(this="try_sum", expressions=[bare_call(node).this]))
+    if _has_own(node, dialect):
+        return _own(node, dialect)
     units, calls = _units(node, dialect)
     return filled(_scaled(units, _scale(node), dialect), calls, dialect)
 
@@ -106,20 +134,31 @@ def _units(node: exp.Expr, dialect: str) -> tuple[str, list[exp.Expr]]:
         # numbers of any length; only by way of text do they become others
         total = _of_each(node, "CAST(replace(CAST(_1 AS VARCHAR), '.', '') AS BIGNUM)", dialect)
         return f"TRY_CAST(CAST(_1 AS VARCHAR) AS {_WHOLE})", [total]
+    if _has_own(node, dialect):
+        return _in_units(node, dialect), [_own(node, dialect)]
+    units, halves = _in_units(node, dialect), _SPARK if dialect == "spark" else _TRINO
+    calls = [_of_each(node, text.format(units), dialect) for text in (halves.high, halves.low)]
+    return halves.total, calls
+
+
+def _has_own(node: exp.Expr, dialect: str) -> bool:
+    """Whether the engine's own sum is taken: different values may have a half in common."""
+    return dialect != "duckdb" and bare_call(node).find(exp.Distinct) is not None
+
+
+def _own(node: exp.Expr, dialect: str) -> exp.Expr:
     if dialect == "trino":
-        units = f"CAST(replace(CAST(_1 AS VARCHAR), '.', '') AS {_WHOLE})"
-        rest = f"{units} % {_TRINO_HALF}"
-        high = _of_each(node, f"CAST(({units} - {rest}) / {_TRINO_HALF} AS {_WHOLE})", dialect)
-        halves = f"ARRAY[CAST(ROW(_1, _2) AS {_TRINO_HALVES})]"
-        added = f"transform(transform({halves}, {_TRINO_CARRIED}), {_TRINO_TOGETHER})[1]"
-        return added, [high, _of_each(node, rest, dialect)]
+        return node.copy()
+    return _replaced(node, exp.Anonymous(this="try_sum", expressions=[bare_call(node).this]))
+
+
+def _in_units(node: exp.Expr, dialect: str) -> str:
+    """A decimal ``_1`` as a whole number of units of its last digit, for Spark or Trino."""
     scale = _scale(node)
+    if dialect == "trino":
+        return f"CAST(replace(CAST(_1 AS VARCHAR), '.', '') AS {_WHOLE})"
     digits = f"concat(CAST(_1 AS STRING), 'E{scale}')" if scale else "_1"
-    units = f"CAST({digits} AS {_WHOLE})"
-    high = _of_each(node, f"CAST({units} DIV {_HALF} AS DECIMAL(20, 0))", dialect)
-    low = _of_each(node, f"{units} % {_HALF}", dialect)
-    halves = "array(struct(_1 AS high, _2 AS low))"
-    return f"transform(transform({halves}, {_CARRIED}), {_TOGETHER})[0]", [high, low]
+    return f"CAST({digits} AS {_WHOLE})"
 
 
 def _of_each(node: exp.Expr, value: str, dialect: str) -> exp.Expr:
