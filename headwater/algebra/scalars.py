@@ -18,6 +18,13 @@ TIE = "breaks ties"
 """Key of ``Ordered.meta``: nobody wrote the item, which gives rows that tie one order."""
 
 
+def is_floating(kind: object) -> bool:
+    """Return whether a type holds floating-point numbers."""
+    return isinstance(kind, exp.DataType) and any(
+        each.this in (exp.DType.FLOAT, exp.DType.DOUBLE) for each in kind.find_all(exp.DataType)
+    )
+
+
 def column(name: str, like: Column) -> exp.Column:
     """Return a scalar that is a column of the input."""
     found = exp.Column(this=exp.to_identifier(name))

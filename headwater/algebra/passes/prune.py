@@ -14,7 +14,6 @@ from headwater.algebra.nodes import (
     Aggregate,
     AsOf,
     Computed,
-    Elements,
     Filter,
     Fixpoint,
     FlatMap,
@@ -27,13 +26,13 @@ from headwater.algebra.nodes import (
     Self,
     Session,
     SetOperation,
-    TimeWindows,
     Top,
     Union,
     Values,
     Window,
     from_bottom,
 )
+from headwater.algebra.properties.deciding import deciding
 from headwater.algebra.scalars import names_in, passed_on
 
 
@@ -60,49 +59,19 @@ def prune(query: Query) -> Query:
 def _read(node: Node, needed: AbstractSet[str]) -> list[AbstractSet[str]]:
     """What a node reads of each of its inputs, if so much is needed of it."""
     match node:
-        case Scan() | Values() | Self():
-            return []
         case Project(_, outputs):
             return [names_in(each.value for each in outputs if each.name in needed)]
-        case Filter(_, predicate):
-            return [{*needed, *names_in([predicate])}]
-        case Top(_, order):
-            return [{*needed, *names_in(order)}]
-        case FlatMap(_, generator, given):
-            match generator:
-                case Elements(arrays):
-                    read = names_in(arrays)
-                case TimeWindows(call):
-                    read = names_in([call])
-            return [({*needed} - {each.name for each in given}) | read]
         case Aggregate(_, keys):
             return [{*keys, *names_in(each.value for each in _measures(node, needed))}]
-        case Window(input, partition, order, frame, calls):
+        case Window(input, frame=frame, calls=calls):
             kept = [each.value for each in calls if each.name in needed]
-            read = names_in([*partition, *order, *kept, *([frame] if frame else [])])
+            read = names_in([*kept, *([frame] if frame else [])]).union(*deciding(node))
             return [(needed & input.by_name.keys()) | (read if kept else set())]
-        case Join(left, right, _, equal, residual):
-            both = {*needed, *names_in([residual] if residual is not None else [])}
-            own = names_in(each.left for each in equal), names_in(each.right for each in equal)
-            return [
-                (both & left.by_name.keys()) | own[0],
-                (both & right.by_name.keys()) | own[1],
-            ]
-        case AsOf(left, right, equal, at, order, _, held):
-            more = [*order, *([held] if held is not None else [])]
-            versions = names_in([*more, *(each.right for each in equal)])
-            return [
-                (needed & left.by_name.keys()) | names_in([at, *(each.left for each in equal)]),
-                (needed & right.by_name.keys()) | versions,
-            ]
-        case Session(_, keys, time, _, given):
-            return [({*needed} - {each.name for each in given}) | {*keys, time}]
         case Union(parts):
             places = _places(node, needed)
             return [{part.columns[at].name for at in places} for part in parts]
-        case SetOperation() | Match() | Fixpoint():  # every column makes rows what they are
-            return [each.by_name.keys() for each in node.inputs]
-    raise NotImplementedError(type(node).__name__)
+    both = zip(node.inputs, deciding(node), strict=True)
+    return [(needed & below.by_name.keys()) | decides for below, decides in both]
 
 
 def _scan(node: Scan, needed: Collection[str]) -> Scan:

@@ -13,31 +13,17 @@ from sqlglot import exp
 
 from headwater.algebra.nodes import (
     Aggregate,
-    AsOf,
     Computed,
-    Elements,
-    Filter,
-    Fixpoint,
-    FlatMap,
-    Join,
-    Match,
     Node,
     Project,
     Scalar,
-    Scan,
-    Self,
-    Session,
-    SetOperation,
-    TimeWindows,
-    Top,
     Union,
-    Values,
     Window,
     from_bottom,
 )
-from headwater.algebra.scalars import names_in
+from headwater.algebra.properties.deciding import deciding
+from headwater.algebra.scalars import is_floating, names_in
 
-_INEXACT = {exp.DType.FLOAT, exp.DType.DOUBLE}
 _SKETCHES = (exp.ApproxDistinct, exp.ApproxQuantile)
 _EXACT = (
     *(exp.Min, exp.Max, exp.AnyValue, exp.ArgMin, exp.ArgMax, exp.ArrayAgg),
@@ -51,47 +37,11 @@ def drifting(root: Node) -> frozenset[str] | None:
     """Return the columns of a tree that drift; None if one decides which rows there are."""
     found: dict[Node, frozenset[str]] = {}
     for node in from_bottom(root):
-        below = frozenset[str]().union(*(found[each] for each in node.inputs))
-        if below & _decides(node):
+        below = [found[each] for each in node.inputs]
+        if any(some & decides for some, decides in zip(below, deciding(node), strict=True)):
             return None
-        found[node] = _drifting(node, [found[each] for each in node.inputs])
+        found[node] = _drifting(node, below)
     return found[root]
-
-
-def _decides(node: Node) -> set[str]:
-    """The columns below by which a node tells rows apart."""
-    match node:
-        case Filter(_, predicate):
-            return names_in([predicate])
-        case FlatMap(_, Elements(arrays)):
-            return names_in(arrays)
-        case FlatMap(_, TimeWindows(call)):
-            return names_in([call])
-        case Join(_, _, _, equal, residual):
-            sides = [side for each in equal for side in (each.left, each.right)]
-            return names_in([*sides, *_given(residual)])
-        case AsOf(_, _, equal, at, order, _, held):
-            sides = [side for each in equal for side in (each.left, each.right)]
-            return names_in([*sides, at, *order, *_given(held)])
-        case Aggregate(_, keys):
-            return {*keys}
-        case Session(_, keys, time):
-            return {*keys, time}
-        case SetOperation(left, right):
-            return {each.name for side in (left, right) for each in side.columns}
-        case Window(_, partition, order):
-            return names_in([*partition, *order])
-        case Top(_, order):
-            return names_in(order)
-        case Match(input) | Fixpoint(_, input):
-            return {each.name for each in input.columns}
-        case Scan() | Values() | Project() | Union() | Self():
-            return set()
-    raise NotImplementedError(type(node).__name__)
-
-
-def _given(scalar: Scalar | None) -> list[Scalar]:
-    return [] if scalar is None else [scalar]
 
 
 def _drifting(node: Node, below: list[frozenset[str]]) -> frozenset[str]:
@@ -114,11 +64,7 @@ def _reading(made: Iterable[Computed], drifting: frozenset[str]) -> Iterator[str
 
 
 def _drifts(value: Scalar) -> bool:
-    calls = value.find_all(exp.AggFunc)
-    return any(isinstance(each, _SKETCHES) or _sums(each) for each in calls)
-
-
-def _sums(call: exp.AggFunc) -> bool:
-    kind = call.type
-    inexact = isinstance(kind, exp.DataType) and kind.this in _INEXACT
-    return inexact and not isinstance(call, _EXACT)
+    return any(
+        isinstance(each, _SKETCHES) or (is_floating(each.type) and not isinstance(each, _EXACT))
+        for each in value.find_all(exp.AggFunc)
+    )

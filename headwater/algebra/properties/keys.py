@@ -39,7 +39,7 @@ from headwater.algebra.nodes import (
     Window,
     from_bottom,
 )
-from headwater.algebra.scalars import conjuncts, names_in
+from headwater.algebra.scalars import conjuncts, is_floating, names_in
 
 Key = tuple[str, ...]
 Follows = tuple[frozenset[str], frozenset[str]]
@@ -47,7 +47,6 @@ Follows = tuple[frozenset[str], frozenset[str]]
 
 _MANY = 8
 """So many keys of a node are looked at."""
-_INEXACT = {exp.DType.FLOAT, exp.DType.DOUBLE}
 
 
 @dataclass(frozen=True)
@@ -349,4 +348,4 @@ def _names(columns: Iterable[Column]) -> Key:
 
 def _is_exact(column: Column) -> bool:
     """Whether equal values are the same: ``0.0`` and ``-0.0`` are not."""
-    return not any(each.this in _INEXACT for each in column.type.find_all(exp.DataType))
+    return not is_floating(column.type)
