@@ -149,15 +149,22 @@ def _change(
             return _united([(node, each) for each in _of_pairs(node, *below)], node.columns)
         case Join():
             return _united([(node, each) for each in _of_left(node, *below)], node.columns)
-        case Aggregate(input, keys, ()) if below[0] and not below[0].sign:
-            some = Aggregate(below[0].node, keys, ())
-            equal = _same([(key, key) for key in some.columns])
-            return ChangeTree(Join(some, read(input, RowsRead.BEFORE), JoinKind.ANTI, equal))
-        case Aggregate() | Window():
-            return below[0] and _of_parts(node, [below[0].node])
+        case Aggregate(input, keys, measures):
+            if below[0] is None:
+                return None
+            own = [input.by_name[each] for each in keys]
+            equal = equal_columns(own, own)
+            if not measures and not below[0].sign:
+                some = Aggregate(below[0].node, keys, ())
+                return ChangeTree(Join(some, read(input, RowsRead.BEFORE), JoinKind.ANTI, equal))
+            return _of_parts(node, below[0].node, [equal])
+        case Window(partition=partition):
+            equal = tuple(Equal(each, each, null_safe=True) for each in partition)
+            return below[0] and _of_parts(node, below[0].node, [equal])
         case SetOperation():
             touched = _united([*zip(node.inputs, below, strict=True)], node.columns)
-            return touched and _of_parts(node, [touched.node] * 2)
+            sides = [equal_columns(each.columns, node.columns) for each in node.inputs]
+            return touched and _of_parts(node, touched.node, sides)
     raise NotImplementedError(f"the change of {type(node).__name__}")
 
 
@@ -180,18 +187,19 @@ def _of_pairs(
         yield ChangeTree(node.over([node.left, right.node]), right.sign)
 
 
-def _of_parts(node: Node, touched: Sequence[Node]) -> ChangeTree:
-    """The change of a node that looks at parts of its input, each on its own.
+def _of_parts(node: Node, touched: Node, equal: Sequence[tuple[Equal, ...]]) -> ChangeTree:
+    """The change of a node that looks at parts of its inputs, each on its own.
 
     Args:
         node: the node.
-        touched: of each input, rows of all parts that change.
+        touched: rows of all parts that change.
+        equal: what the rows of a part of each input have in common with those that touch it.
     """
     came, went = (
         node.over(
             [
-                Join(read(each, state), by, JoinKind.SEMI, _part_of(node, each, by))
-                for each, by in zip(node.inputs, touched, strict=True)
+                Join(read(each, state), touched, JoinKind.SEMI, own)
+                for each, own in zip(node.inputs, equal, strict=True)
             ]
         )
         for state in (RowsRead.AFTER, RowsRead.BEFORE)
@@ -201,22 +209,11 @@ def _of_parts(node: Node, touched: Sequence[Node]) -> ChangeTree:
     return found
 
 
-def _part_of(node: Node, rows: Node, touched: Node) -> tuple[Equal, ...]:
-    """What the rows of a part of a node have in common with the rows that touch it."""
-    match node:
-        case Aggregate(input, keys):
-            return _same([(input.by_name[each], input.by_name[each]) for each in keys])
-        case Window(partition=partition):
-            return tuple(Equal(each, each, null_safe=True) for each in partition)
-        case SetOperation():
-            return _same([*zip(rows.columns, touched.columns, strict=False)])
-    return ()
-
-
-def _same(pairs: Sequence[tuple[Column, Column]]) -> tuple[Equal, ...]:
+def equal_columns(left: Sequence[Column], right: Sequence[Column]) -> tuple[Equal, ...]:
+    """Return that columns of two sides are equal, each to the one in its place, NULL to NULL."""
     return tuple(
         Equal(column(one.name, one), column(other.name, other), null_safe=True)
-        for one, other in pairs
+        for one, other in zip(left, right, strict=True)
     )
 
 

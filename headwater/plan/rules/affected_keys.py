@@ -12,11 +12,10 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.algebra.change import ChangeTree, change_of, has_change
+from headwater.algebra.change import ChangeTree, change_of, equal_columns, has_change
 from headwater.algebra.nodes import (
     Aggregate,
     Column,
-    Equal,
     Filter,
     Join,
     JoinKind,
@@ -27,7 +26,7 @@ from headwater.algebra.nodes import (
     from_bottom,
 )
 from headwater.algebra.properties.windows import least_keys
-from headwater.algebra.scalars import column, fresh
+from headwater.algebra.scalars import fresh
 from headwater.analyze.definitions import Catalog, View
 from headwater.analyze.rules.changelog import ChangelogModes
 from headwater.plan.program import AffectedKeysProgram
@@ -117,10 +116,7 @@ def affected_program(
         (Column(fresh(f"touched_{each.name}", rows.named), each.type), label)
         for each, label in zip(own, labels, strict=True)
     )
-    same = tuple(
-        Equal(column(each.name, each), column(read.name, read), null_safe=True)
-        for each, (read, _) in zip(own, reads, strict=True)
-    )
+    same = equal_columns(own, [each for each, _ in reads])
     again = found.over(Join(rows, Scan(KEYS, reads), JoinKind.SEMI, same))
     return AffectedKeysProgram(
         written(touched, [*zip(labels, names, strict=True)]),

@@ -62,10 +62,10 @@ def _as_it_is(patch: pytest.MonkeyPatch) -> None:
 
 def _null_is_no_part(patch: pytest.MonkeyPatch) -> None:
     """The part of NULL is not looked at."""
-    right = change._part_of
+    right = change.equal_columns
     patch.setattr(
         change,
-        "_part_of",
+        "equal_columns",
         lambda *given: tuple(replace(each, null_safe=False) for each in right(*given)),
     )
 
