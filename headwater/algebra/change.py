@@ -210,7 +210,7 @@ def _of_parts(node: Node, touched: Node, equal: Sequence[tuple[Equal, ...]]) -> 
 
 
 def equal_columns(left: Sequence[Column], right: Sequence[Column]) -> tuple[Equal, ...]:
-    """Return that columns of two sides are equal, each to the one in its place, NULL to NULL."""
+    """Return what makes columns of two sides equal, each to the one in its place; NULL to NULL."""
     return tuple(
         Equal(column(one.name, one), column(other.name, other), null_safe=True)
         for one, other in zip(left, right, strict=True)

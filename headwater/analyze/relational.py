@@ -148,7 +148,7 @@ class _Builder:
         return found
 
     def _set_operation(self, query: exp.SetOperation) -> Query:
-        _only(query, {"this", "expression", "distinct", "order"})  # a table keeps no order
+        _only(query, {"this", "expression", "distinct"})
         sides = [self.query(each) for each in (query.this, query.expression)]
         inputs = [_exactly(each) for each in sides]
         given: list[Column] = []
@@ -317,7 +317,7 @@ class _Select:
         Others are over the columns before the last projection.
         """
         order = self.select.args.get("order")
-        if order is None or not (self.select.args.get("limit") or self.select.args.get("offset")):
+        if order is None:
             return []
         found = []
         for item in order.expressions:

@@ -64,14 +64,28 @@ def _parts(node: exp.Expr, path: tuple[tuple[str, int | None], ...]) -> Iterator
         if value in (None, False, []):
             continue
         name = (type(node).__name__, key)
+        bare = isinstance(node, (exp.Order, exp.Ordered)) and _orders_nothing(node)
         values = value if isinstance(value, list) else [value]
         places = [None] if not isinstance(value, list) else [None, *range(len(values))]
-        for at in places if len(values) > 1 else places[:1]:
+        for at in () if bare else places if len(values) > 1 else places[:1]:
             yield Part(path, key, at, name, _text(value if at is None else values[at]))
         for at, each in enumerate(values):
             if isinstance(each, exp.Expr):
                 place = at if isinstance(value, list) else None
                 yield from _parts(each, (*path, (key, place)))
+
+
+def _orders_nothing(node: exp.Expr) -> bool:
+    """Return whether it is ORDER BY of a table, which has no order: only its names are read."""
+    around = node.find_ancestor(exp.Query, exp.Window, exp.Func)
+    if not isinstance(around, exp.Query):
+        return False
+    return not (around.args.get("limit") or around.args.get("offset") or _on(around))
+
+
+def _on(query: exp.Query) -> bool:
+    distinct = query.args.get("distinct")
+    return isinstance(distinct, exp.Distinct) and bool(distinct.args.get("on"))
 
 
 def _text(value: object) -> str:

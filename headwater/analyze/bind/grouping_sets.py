@@ -145,6 +145,8 @@ def _expand(select: exp.Select, group: exp.Expr, report: Diagnostics) -> None:
     keys = list(dict.fromkeys(key for each in sets for key in each))
     sets.sort(key=lambda each: -len(set(each)))  # the first names and types the columns
     clauses = {key: select.args.get(key) for key in ("order", "limit", "offset")}
+    if not (clauses["limit"] or clauses["offset"]):
+        clauses = {}  # a table has no order: each branch looks up the names in it
     for clause in clauses:
         select.set(clause, None)
     branches = [_branch(select, chosen, keys) for chosen in sets]

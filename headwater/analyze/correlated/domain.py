@@ -232,7 +232,6 @@ class Domain:
         """ORDER BY with LIMIT as a window, which is of one key then."""
         if any(map(select.args.get, ("limit", "offset"))) and not windowed_order(select):
             raise NoDomain
-        select.set("order", None)
 
     def _one_row(self, select: exp.Select) -> None:
         """Aggregates without GROUP BY have a row for each key, also of no rows."""

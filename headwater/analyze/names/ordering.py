@@ -62,6 +62,8 @@ def limited_unions(query: exp.Query) -> exp.Query:
 def bind_order(select: exp.Select, relations: Sequence[Relation], report: Diagnostics) -> None:
     """Resolve ORDER BY of a SELECT: outputs by name or position, or columns of FROM.
 
+    Without LIMIT it goes then: a table has no order.
+
     Args:
         select: a SELECT whose outputs are named; changed in place.
     """
@@ -72,6 +74,7 @@ def bind_order(select: exp.Select, relations: Sequence[Relation], report: Diagno
             message = f"{key.upper()} must be a whole number"
             report.add("WRONG_ARGUMENTS", message, clause, "write it like LIMIT 10")
     order = select.args.get("order")
+    limited = any(map(select.args.get, ("limit", "offset")))
     for item in order.expressions if order is not None else []:
         if isinstance(item.this, exp.Paren) and isinstance(item.this.unnest(), exp.Column):
             item.set("this", item.this.unnest())
@@ -86,11 +89,13 @@ def bind_order(select: exp.Select, relations: Sequence[Relation], report: Diagno
             item.set("this", exp.column(select.selects[at - 1].alias))
         elif isinstance(value, exp.Column) and not value.table and _output(value, select, report):
             continue
-        elif is_distinct(select) or is_aggregate(select):
+        elif limited and (is_distinct(select) or is_aggregate(select)):
             hint = "select it with a name, and order by the name"
             report.not_yet("ORDER BY a column that is not selected", value, hint)
         else:
             _resolve_item(item, select, relations, report)
+    if not limited:
+        select.set("order", None)
 
 
 def _output(column: exp.Column, select: exp.Select, report: Diagnostics) -> exp.Expr | None:

@@ -228,7 +228,8 @@ def _unknown(
         return
     fields = [known for relation in relations for known in relation.fields]
     known = [*dict.fromkeys(name_shown(known) for known in fields if not is_system_column(known))]
-    where = f' in "{relations[0].alias}"' if len(relations) == 1 else ""
+    only = relations[0].alias if len(relations) == 1 else "_"
+    where = "" if only.startswith("_") else f' in "{only}"'  # queries that nobody wrote: _ordered
     hint = meant_by(column, name, known)
     report.add("UNKNOWN_COLUMN", f'column "{name}" does not exist{where}', column, hint)
 

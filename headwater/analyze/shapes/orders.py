@@ -1,9 +1,6 @@
-"""ORDER BY that a view need not have, or that names what is not selected.
+"""LIMIT that a view need not have, or whose ORDER BY names what is not selected.
 
 In: a query as parsed, whose ORDER BY and LIMIT are those of SELECTs. Out: the same rows::
-
-    SELECT k, v FROM t ORDER BY v
-    SELECT k, v FROM t
 
     SELECT k FROM t GROUP BY k ORDER BY sum(v) LIMIT 3
     SELECT k FROM (SELECT k, sum(v) AS _order1 FROM t GROUP BY k) ORDER BY _order1 LIMIT 3
@@ -40,8 +37,7 @@ def plain_orders(query: exp.Query) -> bool:
     for select in list(query.find_all(exp.Select)):
         order, limit = select.args.get("order"), select.args.get("limit")
         if order is not None and limit is None and not select.args.get("offset"):
-            select.set("order", None)
-            ordered = ordered or select is query
+            ordered = ordered or select is query  # goes when its names are looked up
         elif order is not None and is_aggregate(select) and not is_distinct(select):
             _select_what_orders(select, order)
         elif limit is not None and _takes_one(limit) and _is_one_row_at_most(select):
