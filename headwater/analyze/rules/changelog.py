@@ -11,30 +11,21 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from headwater.analyze.correlated.subqueries import has_predicates
+from headwater.algebra.nodes import (
+    Aggregate,
+    Filter,
+    FlatMap,
+    Node,
+    Project,
+    Scan,
+    Union,
+    Values,
+    from_bottom,
+)
+from headwater.algebra.properties.appends import only_appends
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
-from headwater.analyze.query_parts import (
-    has_constants,
-    is_aggregate,
-    is_distinct,
-    is_stateful,
-    is_union_all,
-    joins,
-    relations,
-    selects,
-    union_branches,
-    window_calls,
-)
-from headwater.analyze.time.dated import DATED
+from headwater.analyze.query_parts import is_aggregate, is_union_all, selects, window_calls
 from headwater.analyze.time.joins import join_times
-from headwater.analyze.time.recent import RECENT
-from headwater.dialect.syntax import (
-    PatternRows,
-    RecursiveRows,
-    ViewWatermark,
-    WindowTable,
-    WorkingTable,
-)
 
 APPEND, UPSERT, RETRACT = ChangelogMode.APPEND, ChangelogMode.UPSERT, ChangelogMode.RETRACT
 
@@ -92,40 +83,37 @@ class ChangelogModes:
     def _appends(self, view: View) -> bool:
         if view.options.get("engine") == "full" or view.changes:
             return False
-        if (view.inputs and has_constants(view.query)) or view.query.find(ViewWatermark):
+        if effective_emit(view, self.catalog) is Emit.ON_WINDOW_CLOSE:
+            # a row that is final stays, whatever the query does inside
+            return all(map(self.appends, view.inputs))
+        if _has_groups(view.query):
+            return False
+        root = view.tree.root
+        nodes = from_bottom(root)
+        if view.inputs and any(isinstance(each, Values) for each in nodes):
             return False  # computed anew
-        emit = effective_emit(view, self.catalog)
-        if emit is Emit.ON_WINDOW_CLOSE and all(self.appends(name) for name in view.inputs):
-            return True  # a row that is final stays, whatever the query does inside
-        stateful = [select for select in selects(view.query) if is_stateful(select)]
-        alone = len(stateful) == 1 and stateful[0] is view.query and not joins(stateful[0])
-        if any(map(is_distinct, stateful)) and not alone:
+        if any(isinstance(each, Aggregate) for each in nodes) and not _is_distinct(root):
             return False  # its rows are replaced with those of the same unit
-        return self._query(view.query, emit)
+        return only_appends(root, self.appends)
 
-    def _query(self, query: exp.Expr, emit: Emit) -> bool:
-        branches = union_branches(query)
-        together = len(branches) == 1 or is_union_all(query)
-        return together and all(self._select(branch, emit) for branch in branches)
 
-    def _select(self, select: exp.Select, emit: Emit) -> bool:
-        if not all(self._relation(relation, emit) for relation in relations(select)):
-            return False
-        if emit is Emit.ON_WINDOW_CLOSE:
-            return True
-        if any(isinstance(relation, PatternRows) for relation in relations(select)):
-            return False
-        if window_calls(select) or select.args.get("limit") or has_predicates(select):
-            return False
-        return not is_aggregate(select) and not any(join.side for join in joins(select))
+def _is_distinct(root: Node) -> bool:
+    """Return whether a tree is DISTINCT of rows, each of which is looked at on its own."""
+    while isinstance(root, Project):
+        root = root.input
+    single = (Scan, Project, Filter, FlatMap, Union)
+    below = root.inputs
+    return isinstance(root, Aggregate) and all(
+        isinstance(each, single) for node in below for each in from_bottom(node)
+    )
 
-    def _relation(self, relation: exp.Expr, emit: Emit) -> bool:
-        if isinstance(relation, exp.Subquery):
-            return self._query(relation.this, emit)
-        if isinstance(relation, (RecursiveRows, WorkingTable)):
-            return False
-        if not isinstance(relation, exp.Table):
-            return True
-        if isinstance(relation.this, WindowTable):
-            return self._relation(relation.this.this, emit)
-        return not ({RECENT, DATED} & relation.meta.keys()) and self.appends(relation.name)
+
+def _has_groups(query: exp.Query) -> bool:
+    """Return whether UNION or GROUP BY is written, or an aggregate or OVER that nobody may read.
+
+    Their rows have come as corrections since they were first kept; a sink or a view that has read
+    such commits could not go on with rows that only come.
+    """
+    sets = query.find_all(exp.SetOperation)
+    parts = (is_aggregate(each) or window_calls(each) for each in selects(query))
+    return not all(map(is_union_all, sets)) or any(parts)
