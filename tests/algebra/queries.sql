@@ -136,6 +136,16 @@ SELECT id, (SELECT sum((SELECT max(c.x) FROM c WHERE c.k = b.k)) FROM b WHERE b.
 SELECT id, (SELECT sum((SELECT max(c.x) FROM c WHERE c.k = a.k)) FROM b WHERE b.k = a.k) AS s FROM a;
 SELECT a.id FROM a LEFT JOIN b ON a.k = b.k AND b.x IN (SELECT x FROM c) WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.x = b.x);
 SELECT a.id, EXISTS (SELECT 1 FROM u WHERE u.x = b.x AND u.k = a.k) AS e FROM a LEFT JOIN b ON a.k = b.k AND b.x IN (SELECT x FROM c);
---: NOT_YET
 SELECT a.id, b.id AS j FROM a LEFT JOIN b ON a.k = b.k AND EXISTS (SELECT 1 FROM c WHERE c.x = b.x AND c.k = a.k);
 SELECT a.id, b.id AS j, u.id AS l FROM a LEFT JOIN b ON a.k = b.k LEFT JOIN u ON u.k = a.k AND EXISTS (SELECT 1 FROM c WHERE c.x = b.x);
+SELECT a.k, count(b.id) AS n FROM a LEFT JOIN b ON b.k = a.k LEFT JOIN u ON u.id = a.id AND u.x > (SELECT min(c.x) FROM c WHERE c.k = a.k OR c.id = u.id) GROUP BY a.k;
+--: NOT_YET
+SELECT a.id, b.id AS j FROM a FULL JOIN b ON a.k = b.k AND EXISTS (SELECT 1 FROM c WHERE c.x = b.x AND c.k = a.k);
+
+-- Rows of values in subqueries, and subqueries in ORDER BY
+--: ok
+SELECT id FROM a WHERE k IS NOT NULL AND x IS NOT NULL AND (k, x) NOT IN (SELECT k, x FROM b WHERE k IS NOT NULL AND x IS NOT NULL);
+SELECT id, (k, x) IN (SELECT k, x FROM b WHERE k IS NOT NULL AND x IS NOT NULL) AS e FROM a WHERE k IS NOT NULL AND x IS NOT NULL;
+SELECT id FROM a WHERE id > 3 OR (id, id) NOT IN (SELECT id, id + 0 FROM b WHERE id IS NOT NULL);
+SELECT id FROM a ORDER BY (SELECT count(*) FROM b WHERE b.k = a.k) DESC, id LIMIT 4;
+SELECT k, count(*) AS n FROM a GROUP BY k ORDER BY (SELECT max(c.x) FROM c WHERE c.k = a.k) NULLS FIRST, k LIMIT 2;

@@ -11,6 +11,9 @@ that they are made of::
     FROM a LEFT JOIN b ON b.k = a.k AND EXISTS (SELECT 1 FROM c WHERE c.x = b.x)
     FROM a LEFT JOIN (SELECT b.k AS k, EXISTS (…) AS _asked1 FROM b) AS b ON b.k = a.k AND b._asked1
 
+    FROM a LEFT JOIN b ON b.k = a.k AND EXISTS (SELECT 1 FROM c WHERE c.x = b.x AND c.y > a.y)
+    FROM a LEFT JOIN LATERAL (SELECT b.x FROM b WHERE b.k = a.k AND EXISTS (…)) AS b ON TRUE
+
     SELECT k, sum((SELECT max(y) FROM c WHERE c.x = a.x)) AS s FROM a WHERE p GROUP BY k
     SELECT k, sum(a._asked1) AS s FROM (SELECT a.k AS k, (SELECT …) AS _asked1 FROM a WHERE p) AS a
     GROUP BY k
@@ -100,8 +103,7 @@ class _Places:
                 self._to_where(join)
             # USING and LATERAL can make other relations of the items than these are
             if len(self.around) == len(joins) + 1:
-                for found in list(predicates(join.args.get("on"))):
-                    self._to_item(found, at)
+                self._to_items(join, at)
         for at in self.values:
             item = relations(self.select)[at]
             names = _names_of(self.select, self.around[at])
@@ -121,22 +123,43 @@ class _Places:
         for term in asking:
             self.select.where(exp.paren(term.copy()), copy=False)
 
-    def _to_item(self, found: exp.Expr, at: int) -> None:
-        """Let a subquery in the ON of a join be a column of the only item that it reads."""
+    def _to_items(self, join: exp.Join, at: int) -> None:
+        """Let each subquery in the ON of a join be a column of the only item that it reads."""
+        asking = list(predicates(join.args.get("on")))
+        places = [self._place(each, at) for each in asking]
+        refused = any(isinstance(each, str) for each in places)
+        if refused and join.side == "LEFT" and _is_plain(join.this):
+            self._to_lateral(join, at)
+            return
+        for found, place in zip(asking, places, strict=True):
+            if isinstance(place, str):
+                self.binder.report.not_yet(place, found, _HINT)
+            elif place is not None:
+                values = self.values.setdefault(place, [])
+                found.replace(_asked(values, found, self.around[place].alias))
+
+    def _place(self, found: exp.Expr, at: int) -> int | str | None:
+        """The item that a subquery can be a column of; what is refused of it; None as it stands."""
         read = self._read(found, at)
         place = read[0] if len(read) == 1 else at
-        item = relations(self.select)[place]
-        plain = isinstance(item, (exp.Table, exp.Subquery)) and not item.args.get("version")
-        if not plain:
-            return
-        if len(read) > 1 or self._may_be_missing(place, at):
-            words = "a subquery in ON of an outer join that reads more than one side of it"
-            if len(read) <= 1:
-                words = "a subquery in ON that reads what an outer join can leave NULL"
-            self.binder.report.not_yet(words, found, _HINT)
-            return
-        values = self.values.setdefault(place, [])
-        found.replace(_asked(values, found, self.around[place].alias))
+        if not _is_plain(relations(self.select)[place]):
+            return None
+        if len(read) > 1:
+            return "a subquery in ON of an outer join that reads more than one side of it"
+        if self._may_be_missing(place, at):
+            return "a subquery in ON that reads what an outer join can leave NULL"
+        return place
+
+    def _to_lateral(self, join: exp.Join, at: int) -> None:
+        """Let the rows of a LEFT JOIN be those of a LATERAL, whose WHERE is what ON was."""
+        inner = exp.Select(
+            from_=exp.From(this=join.this.copy()),
+            expressions=_names_of(self.select, self.around[at]),
+            where=exp.Where(this=join.args["on"].copy()),
+        )
+        alias = exp.TableAlias(this=exp.to_identifier(self.around[at].alias))
+        join.set("this", exp.Lateral(this=exp.Subquery(this=inner), alias=alias))
+        join.set("on", exp.true())
 
     def _may_be_missing(self, place: int, at: int) -> bool:
         """Return whether an outer join before a join can leave an item NULL."""
@@ -269,6 +292,10 @@ def _asked(values: list[exp.Expr], found: exp.Expr, alias: str) -> exp.Column:
 def _add_values(inner: exp.Select, values: Sequence[exp.Expr]) -> None:
     for at, value in enumerate(values, start=1):
         inner.append("expressions", exp.alias_(exp.paren(value.copy()), f"_asked{at}"))
+
+
+def _is_plain(item: exp.Expr) -> bool:
+    return isinstance(item, (exp.Table, exp.Subquery)) and not item.args.get("version")
 
 
 def _names_of(select: exp.Select, relation: Relation) -> list[exp.Expr]:

@@ -177,7 +177,7 @@ def value_of(node: exp.Expr, select: exp.Select) -> exp.Expr:
         return select.selects[at].unalias().copy() if 0 <= at < len(select.selects) else node.copy()
     root = exp.Paren(this=node.copy())
     for column in list(root.find_all(exp.Column)):
-        if not column.table and column.name in outputs:
+        if not column.table and column.name in outputs and not column.find_ancestor(exp.Query):
             column.replace(exp.paren(outputs[column.name].copy(), copy=False))
     found: exp.Expr = root.this.pop()
-    return found.unnest()
+    return found if isinstance(found, exp.Subquery) else found.unnest()

@@ -38,11 +38,16 @@ def plain_orders(query: exp.Query) -> bool:
         order, limit = select.args.get("order"), select.args.get("limit")
         if order is not None and limit is None and not select.args.get("offset"):
             ordered = ordered or select is query  # goes when its names are looked up
-        elif order is not None and is_aggregate(select) and not is_distinct(select):
+        elif order is not None and not is_distinct(select) and _asks_more(select, order):
             _select_what_orders(select, order)
         elif limit is not None and _takes_one(limit) and _is_one_row_at_most(select):
             select.set("limit", None)
     return ordered
+
+
+def _asks_more(select: exp.Select, order: exp.Expr) -> bool:
+    """Return whether ORDER BY can hold what only the SELECT list is asked for."""
+    return is_aggregate(select) or order.find(exp.Query) is not None
 
 
 def _takes_one(limit: exp.Expr) -> bool:
@@ -68,19 +73,24 @@ def _is_one_row_at_most(select: exp.Select) -> bool:
 
 
 def _select_what_orders(select: exp.Select, order: exp.Expr) -> None:
-    """Let groups be ordered by the outputs of a subquery, if anything else orders them."""
+    """Let rows be ordered by the outputs of a subquery, if anything else orders them."""
     outputs = {item.alias_or_name for item in select.selects}
     others = [item for item in order.expressions if not _is_output(item.this, outputs)]
     if not others:
         return
-    names = [written_name(each) or unnamed_column(at) for at, each in enumerate(select.selects)]
-    for number, item in enumerate(others, 1):
-        name = f"_order{number}"
-        value = exp.alias_(value_of(item.this, select), name, copy=False)
+    names = [f"_order{number}" for number in range(1, len(others) + 1)]
+    shown: list[exp.Expr] = [
+        exp.column(written_name(each) or unnamed_column(at))
+        for at, each in enumerate(select.selects)
+    ]
+    if select.is_star:
+        shown = [exp.Star()]  # which leaves out names like these
+    for name, item in zip(names, others, strict=True):
+        value = exp.Alias(this=value_of(item.this, select), alias=exp.to_identifier(name))
         select.append("expressions", value)
         item.set("this", exp.column(name))
     outer = around(select)
-    outer.set("expressions", [exp.column(name) for name in names])
+    outer.set("expressions", shown)
 
 
 def _is_output(value: exp.Expr, outputs: set[str]) -> bool:

@@ -7,6 +7,10 @@ In: a query as parsed. Out: the same one without tuples, where they have another
     (a, b) IN ((1, 2), (3, 4))            (a = 1 AND b = 2 OR a = 3 AND b = 4)
     WHERE (a, b) IN (SELECT c, d FROM t)  WHERE EXISTS (SELECT 1 FROM (SELECT c, d FROM t)
                                           AS _rows (c1, c2) WHERE _rows.c1 = a AND _rows.c2 = b)
+    WHERE (a, b) NOT IN (SELECT c, d …)   WHERE NOT EXISTS (SELECT 1 FROM … AS _rows (c1, c2)
+                                          WHERE (c1 = a) IS NOT FALSE AND (c2 = b) IS NOT FALSE)
+    SELECT (a, b) IN (SELECT c, d …)      SELECT CASE WHEN EXISTS (…) THEN TRUE WHEN EXISTS (…)
+                                          THEN NULL ELSE FALSE END, by the two WHEREs above
     GROUP BY (a, b)                       GROUP BY a, b
     count(DISTINCT (a, b))                count(DISTINCT ARRAY[CAST(a AS VARCHAR), …])
     count(DISTINCT a, b)                  the same FILTER (WHERE a IS NOT NULL AND b IS NOT NULL)
@@ -46,8 +50,13 @@ def without_tuples(query: exp.Query, report: Diagnostics) -> None:
             if all(_fit(values, row, member, report) for row in rows):
                 found = [_equal(values, row) for row in rows]
                 member.replace(exp.paren(exp.or_(*found, copy=False), copy=False))
-        elif member.args.get("query") is not None and _only_filters(member):
-            member.replace(_exists(values, member.args["query"]))
+        elif member.args.get("query") is not None:
+            sought = _negation(member)
+            if _only_filters(sought):
+                match = _exists(values, member.args["query"], may_be=sought is not member)
+                sought.replace(match if sought is member else exp.Not(this=match))
+            else:
+                member.replace(_member(values, member.args["query"]))
     for count in list(query.find_all(exp.Count)):
         _count_rows(count)
     for group in query.find_all(exp.Group):
@@ -99,15 +108,42 @@ def _equal(
     return exp.paren(exp.and_(*pairs, copy=False), copy=False)
 
 
+def _member(values: Sequence[exp.Expr], query: exp.Expr) -> exp.Case:
+    """Whether a query has a row of some values: true, false, or NULL."""
+    some, maybe = (_exists(values, query, may_be=each) for each in (False, True))
+    answers = [
+        exp.If(this=some, true=exp.true()),
+        exp.If(this=maybe, true=exp.null()),
+    ]
+    return exp.Case(ifs=answers, default=exp.false())
+
+
+def _not_apart(left: Sequence[exp.Expr], right: Sequence[exp.Expr]) -> exp.Expr:
+    terms = [
+        exp.Not(this=exp.Is(this=_equal([a], [b]), expression=exp.false()))
+        for a, b in zip(left, right, strict=True)
+    ]
+    return exp.and_(*terms, copy=False)
+
+
+def _negation(member: exp.Expr) -> exp.Expr:
+    """The NOT around a condition; the condition if there is none."""
+    node = member
+    while isinstance(node.parent, exp.Paren):
+        node = node.parent
+    return node.parent if isinstance(node.parent, exp.Not) else member
+
+
 def _only_filters(member: exp.Expr) -> bool:
     """Return whether it is all the same for a condition to be NULL or false where it stands."""
     node = member.parent
-    while isinstance(node, (exp.And, exp.Paren)):
+    while isinstance(node, (exp.And, exp.Or, exp.Paren)):
         node = node.parent
-    return isinstance(node, exp.Where)
+    return isinstance(node, (exp.Where, exp.Having, exp.Join))
 
 
-def _exists(values: Sequence[exp.Expr], query: exp.Expr) -> exp.Exists:
+def _exists(values: Sequence[exp.Expr], query: exp.Expr, *, may_be: bool) -> exp.Exists:
+    """Whether a query has a row of some values, or one that is it unless a NULL says otherwise."""
     inner = query.unnest()
     columns = [exp.to_identifier(f"c{at}") for at in range(1, len(values) + 1)]
     alias = exp.TableAlias(this=exp.to_identifier("_rows"), columns=columns)
@@ -116,7 +152,7 @@ def _exists(values: Sequence[exp.Expr], query: exp.Expr) -> exp.Exists:
     select = exp.Select(
         expressions=[exp.Literal.number(1)],
         from_=exp.From(this=rows),
-        where=exp.Where(this=_equal(sought, values)),
+        where=exp.Where(this=_not_apart(sought, values) if may_be else _equal(sought, values)),
     )
     return exp.Exists(this=select)
 

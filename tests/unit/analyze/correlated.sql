@@ -98,3 +98,21 @@ SELECT l.c, t.i FROM l SEMI JOIN r ON l.c = r.f LEFT JOIN t ON t.j = l.b;
 SELECT c, count(*) AS n FROM l ANTI JOIN (SELECT d AS a FROM r) AS q USING (a) GROUP BY c;
 SELECT id, x FROM g, LATERAL unnest(xs) AS u (x);
 SELECT id, x FROM g LEFT JOIN LATERAL unnest(xs) AS u (x) ON true;
+SELECT l.a, r.e FROM l LEFT JOIN r ON r.d = l.a AND EXISTS (SELECT 1 FROM t WHERE t.i = r.e AND
+  t.j > l.b);
+SELECT l.*, r.* FROM l LEFT JOIN r ON r.d = l.a AND EXISTS (SELECT 1 FROM t WHERE t.i = r.e AND
+  t.j >= l.b);
+SELECT l.a, r.e FROM l LEFT JOIN r ON EXISTS (SELECT 1 FROM t WHERE t.i = r.d AND t.j = l.b);
+SELECT x.a, y.a AS o FROM l x LEFT JOIN l y ON y.b = x.b AND y.b > (SELECT min(t.j) FROM t WHERE
+  t.i = x.a OR t.i = y.a);
+SELECT l.c, count(r.e) AS n FROM l LEFT JOIN r ON r.d = l.a AND EXISTS (SELECT 1 FROM t WHERE
+  t.i = r.e AND t.j > l.b) GROUP BY l.c;
+SELECT a FROM l ORDER BY (SELECT count(*) FROM r WHERE r.d = l.a) DESC, a, b LIMIT 3;
+SELECT * FROM l ORDER BY (SELECT max(e) FROM r WHERE r.d = l.a) DESC NULLS LAST, a, b, c LIMIT
+  3;
+SELECT a AS x, b FROM l ORDER BY (SELECT max(e) FROM r WHERE r.d = l.a) DESC NULLS LAST, x NULLS
+  FIRST, l.b, c NULLS LAST LIMIT 3 OFFSET 1;
+SELECT a, count(*) AS n FROM l GROUP BY a ORDER BY (SELECT count(*) FROM r WHERE r.d = l.a)
+  DESC, a NULLS FIRST LIMIT 2;
+SELECT a, b FROM l WHERE a IN (SELECT d FROM r ORDER BY (SELECT max(j) FROM t WHERE t.i = r.d)
+  NULLS LAST, d, e LIMIT 3);

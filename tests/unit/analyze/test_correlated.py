@@ -48,6 +48,40 @@ def rows(duck: duckdb.DuckDBPyConnection, select: str) -> list[str]:
     return sorted(map(str, duck.execute(select).fetchall()))
 
 
+SAME = "(d = a) IS NOT FALSE AND (e = b) IS NOT FALSE"
+FOUND = f"""CASE WHEN EXISTS (SELECT 1 FROM r WHERE d = a AND e = b) THEN TRUE
+WHEN EXISTS (SELECT 1 FROM r WHERE {SAME}) THEN NULL ELSE FALSE END"""
+ROWS_OF_VALUES = {
+    "SELECT a, (a, b) IN (SELECT d, e FROM r) AS x FROM l": f"SELECT a, {FOUND} AS x FROM l",
+    "SELECT a FROM l WHERE (a, b) IN (SELECT d, e FROM r) OR c = 'z'": (
+        f"SELECT a FROM l WHERE {FOUND} OR c = 'z'"
+    ),
+    "SELECT a FROM l WHERE (a, b) NOT IN (SELECT d, e FROM r)": (
+        f"SELECT a FROM l WHERE NOT {FOUND}"
+    ),
+    "SELECT a FROM l WHERE NOT ((a, b) IN (SELECT d, e FROM r)) OR c = 'z'": (
+        f"SELECT a FROM l WHERE NOT {FOUND} OR c = 'z'"
+    ),
+    "SELECT a FROM l WHERE NOT ((a, b) IN (SELECT d, e FROM r) OR c = 'z')": (
+        f"SELECT a FROM l WHERE NOT ({FOUND} OR c = 'z')"
+    ),
+    "SELECT a, b FROM l GROUP BY a, b HAVING (a, b) NOT IN (SELECT d, e FROM r)": (
+        f"SELECT a, b FROM l GROUP BY a, b HAVING NOT {FOUND}"
+    ),
+    "SELECT a, b, j FROM l LEFT JOIN t ON i = a AND (a, b) NOT IN (SELECT d, e FROM r)": (
+        f"SELECT a, b, j FROM l LEFT JOIN t ON i = a AND NOT {FOUND}"
+    ),
+}
+"""What is asked of rows of values, and the same for DuckDB, for which NULL in them is a value."""
+
+
+@pytest.mark.parametrize(("select", "same"), ROWS_OF_VALUES.items())
+def test_membership_of_rows_is_unknown_where_a_null_decides(
+    select: str, same: str, duck: duckdb.DuckDBPyConnection
+) -> None:
+    assert rows(duck, ours(select)) == rows(duck, same)
+
+
 CASES = Path(__file__).with_name("correlated.sql").read_text().split("\n\n", 1)[1]
 
 
