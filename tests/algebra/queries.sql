@@ -149,3 +149,7 @@ SELECT id, (k, x) IN (SELECT k, x FROM b WHERE k IS NOT NULL AND x IS NOT NULL) 
 SELECT id FROM a WHERE id > 3 OR (id, id) NOT IN (SELECT id, id + 0 FROM b WHERE id IS NOT NULL);
 SELECT id FROM a ORDER BY (SELECT count(*) FROM b WHERE b.k = a.k) DESC, id LIMIT 4;
 SELECT k, count(*) AS n FROM a GROUP BY k ORDER BY (SELECT max(c.x) FROM c WHERE c.k = a.k) NULLS FIRST, k LIMIT 2;
+
+-- Shares: divisors that count rows that are there
+SELECT k, 1e0 * count(*) / sum(count(*)) OVER () AS s FROM a GROUP BY k;
+SELECT id, x % count(*) OVER (PARTITION BY k) AS s FROM a;

@@ -14,6 +14,7 @@ from sqlglot import exp
 from headwater.analyze.fallibility.bounds import LIMITS, SMALL, bound_of
 from headwater.analyze.fallibility.nonzero_divisors import PROVEN
 from headwater.analyze.fallibility.total import TOTAL
+from headwater.analyze.query_parts import relations
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions import FUNCTIONS
@@ -260,11 +261,59 @@ def _never_zero(node: exp.Expr) -> bool:
             return any(map(_is_positive, (node.this, *node.expressions)))
         case exp.Nullif():
             return _is_zero(node.expression) or _never_zero(node.this)
+    return _is_above_zero(node)
+
+
+def _is_above_zero(node: exp.Expr) -> bool:
+    """Return whether a number is above 0 wherever it is not NULL."""
+    match node:
+        case exp.Literal():
+            return _is_positive(node)
+        case exp.Paren():
+            return _is_above_zero(node.this)
+        case exp.Cast() | exp.Add() | exp.Mul() if t.is_integer(type_of(node.this)):
+            return all(map(_is_above_zero, _operands(node)))
+        case exp.Sum() | exp.Min() | exp.Max():
+            return _is_above_zero(node.this)
+        case exp.Filter():
+            return not isinstance(node.this, exp.Count) and _is_above_zero(node.this)
+        case exp.Window(this=exp.Count(this=counted)):
+            return isinstance(counted, exp.Star) and _holds_its_row(node.args.get("spec"))
+        case exp.Window():
+            return _is_above_zero(node.this)
         case exp.Count():
             select = node.find_ancestor(exp.Select)
-            star = isinstance(node.this, exp.Star) and not isinstance(node.parent, exp.Filter)
+            star = isinstance(node.this, exp.Star)
             return star and select is not None and bool(select.args.get("group"))
+        case exp.Column():
+            below = _output_below(node)
+            return below is not None and _is_above_zero(below)
     return False
+
+
+def _operands(node: exp.Expr) -> Iterator[exp.Expr]:
+    yield node.this
+    if isinstance(node, exp.Binary):
+        yield node.expression
+
+
+def _holds_its_row(frame: exp.Expr | None) -> bool:
+    """Return whether the frame of a row always has that row in it."""
+    if frame is None:
+        return True
+    before = frame.args.get("start_side") == "PRECEDING" or frame.args["start"] == "CURRENT ROW"
+    end = frame.args.get("end")
+    return before and (frame.args.get("end_side") == "FOLLOWING" or end in (None, "CURRENT ROW"))
+
+
+def _output_below(column: exp.Column) -> exp.Expr | None:
+    """The output of a subquery in FROM that a column is."""
+    select = column.find_ancestor(exp.Select)
+    for item in relations(select) if select is not None else []:
+        if item.alias_or_name == column.table and isinstance(item.this, exp.Select):
+            outputs = (each for each in item.this.selects if each.alias_or_name == column.name)
+            return next((each.unalias() for each in outputs), None)
+    return None
 
 
 def _is_zero(node: exp.Expr) -> bool:

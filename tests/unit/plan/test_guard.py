@@ -24,6 +24,7 @@ CREATE SOURCE o (id INTEGER, k INTEGER, s VARCHAR)
 WITH (connector = 'files', path = 'o') FORMAT PLAIN ENCODE JSON;
 """
 JOIN = "t {} JOIN u ON t.id = u.id AND u.ts BETWEEN t.ts AND t.ts + INTERVAL '1' MINUTE"
+FRAME = "ORDER BY id, k ROWS BETWEEN"
 INNER, LEFT = JOIN.format(""), JOIN.format("LEFT")
 WINDOW = "TUMBLE(t, ts, INTERVAL '1' MINUTE)"
 HOP = "HOP(t, ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)"
@@ -135,13 +136,36 @@ def test_a_late_row_is_late_with_the_guard_and_without(where: str, *, same: bool
         "SELECT id, sum(d) / sum(k) AS x FROM t GROUP BY id",  # of DOUBLE
         "SELECT id, x FROM (SELECT id, id AS x, 1 / k AS y FROM t) AS q",
         f"SELECT t.id, t.a % u.k AS x FROM {INNER} WHERE u.k > 0",
+        # of rows and groups that are there
+        "SELECT id, a * 1.0 / count(*) OVER (PARTITION BY k) AS x FROM t",
+        f"SELECT id, 7 % count(*) OVER ({FRAME} 3 PRECEDING AND CURRENT ROW) AS x FROM t",
     ],
 )
 def test_nothing_to_guard(query: str) -> None:
     assert plan(query).guard is None
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT id, 100.0 * count(*) / sum(count(*)) OVER () AS x FROM t GROUP BY id",
+        "SELECT id, 7 % sum(n) OVER () AS x FROM (SELECT id, count(*) AS n FROM t GROUP BY id)",
+    ],
+)
+def test_a_sum_of_counts_of_rows_that_are_there_is_no_zero(query: str) -> None:
+    plan(query)  # sums that leave their type are guarded; a division by 0 would be refused
+
+
 REFUSED = {
+    "over rows without its own": (
+        f"SELECT id, 7 % count(*) OVER ({FRAME} 3 PRECEDING AND 1 PRECEDING) AS x FROM t"
+    ),
+    "over some of the groups": (
+        "SELECT id, 7 % sum(count(*) FILTER (WHERE a > 1)) OVER () AS x FROM t GROUP BY id"
+    ),
+    "over groups without a count": (
+        "SELECT id, 7 % sum(n) OVER () AS x FROM (SELECT id, count(a) AS n FROM t GROUP BY id)"
+    ),
     "over a window": "SELECT id, 1 / (sum(a) OVER (PARTITION BY k)) AS x FROM t",
     "over groups": "SELECT id, sum(a) / sum(k) AS x FROM t GROUP BY id",
     "a cast over groups": "SELECT id, CAST(max(s) AS INTEGER) AS x FROM t GROUP BY id",
