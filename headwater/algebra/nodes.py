@@ -10,8 +10,8 @@ A node that names a column which its input does not have cannot be built.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum, StrEnum
 from functools import cached_property
 from typing import Any
@@ -100,6 +100,11 @@ class Node:
     def named(self) -> frozenset[str]:
         """The names of all columns of this node and of those below."""
         return frozenset(self.by_name).union(*(each.named for each in self.inputs))
+
+    @cached_property
+    def scalars(self) -> tuple[Scalar, ...]:
+        """The expressions of this node, as they stand in its fields."""
+        return tuple(_scalars(self._parts))
 
     @cached_property
     def _parts(self) -> tuple[Any, ...]:
@@ -556,6 +561,18 @@ def from_bottom(root: Node) -> list[Node]:
             waiting.append((node, True))
             waiting += [(each, False) for each in reversed(node.inputs)]
     return [*found]
+
+
+def _scalars(part: object) -> Iterator[Scalar]:
+    """The expressions in a field of a node; a type is none."""
+    if isinstance(part, exp.Expr) and not isinstance(part, exp.DataType):
+        yield part
+    elif isinstance(part, tuple):
+        for each in part:
+            yield from _scalars(each)
+    elif is_dataclass(part) and not isinstance(part, (Node, Column)):
+        for each in fields(part):
+            yield from _scalars(getattr(part, each.name))
 
 
 def _columns(node: Node) -> tuple[Column, ...]:

@@ -15,11 +15,11 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from headwater.algebra.nodes import Scan, from_bottom
 from headwater.algebra.scalars import ties_left_out
 from headwater.analyze.definitions import NEXT, ChangelogMode
 from headwater.analyze.project import reads
-from headwater.analyze.time.dated import YOUNG, as_written
-from headwater.analyze.time.recent import RECENT
+from headwater.analyze.time.dated import as_written
 from headwater.deploy.behind import Behind
 from headwater.deploy.costs import Costs, Volume
 from headwater.deploy.renames import Renames, find_renames
@@ -482,8 +482,8 @@ def _clause(plan: ViewPlan, word: str) -> Sequence[exp.Expr | str]:
     if isinstance(query, exp.Select) and keys:
         joins = query.args.get("joins") if keys[0] == "from_" else []
         nodes = [query.args.get(keys[0]), *(joins or [])]
-        marks = [table.meta for table in query.find_all(exp.Table)]
-        recent = [each[mark] for each in marks for mark in (RECENT, YOUNG) if mark in each]
-        said = [f"({age.clause})" for age in recent if keys[0] == "from_"]
+        scans = (each for each in from_bottom(plan.view.tree.root) if isinstance(each, Scan))
+        ages = [each.ages.within for each in scans if each.ages.within]
+        said = [f"({age.clause})" for age in ages if keys[0] == "from_"]
         return [*filter(None, nodes), *said]
     return [plan.identity.parts.get(word, "")]

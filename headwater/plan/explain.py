@@ -11,12 +11,10 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.algebra.nodes import Aggregate, from_bottom
+from headwater.algebra.nodes import Aggregate, AsOf, Match, from_bottom
 from headwater.algebra.text import text_of
 from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, OnError
 from headwater.analyze.time.event_time import NONE
-from headwater.analyze.time.versions import AS_OF
-from headwater.dialect.syntax import PatternRows
 from headwater.errors.words import duration
 from headwater.patterns import MatchClause
 from headwater.patterns.clause import CLOSE
@@ -64,7 +62,7 @@ def state(plan: ViewPlan) -> str:
     if not plan.closing:
         return "; ".join(dict.fromkeys(_states(plan)))
     reaches = [reach for one in plan.closing for reach in one.reads.values()]
-    if any(AS_OF in item.meta for item in plan.view.query.find_all(exp.Subquery)):
+    if any(isinstance(each, AsOf) for each in from_bottom(plan.view.tree.root)):
         return (
             "the landed rows; a tick looks for the newest version of each key at the time of a row"
         )
@@ -134,9 +132,8 @@ def _date(anchor: exp.Expr, plan: ViewPlan) -> str:
     if not (isinstance(anchor, exp.Column) and anchor.name == CLOSE):
         return anchor.sql("trino")
     found = "the last row that can change a match"
-    clauses: list[MatchClause] = [
-        rows.args["clause"] for rows in plan.view.query.find_all(PatternRows)
-    ]
+    nodes = from_bottom(plan.view.tree.root)
+    clauses: list[MatchClause] = [each.clause for each in nodes if isinstance(each, Match)]
     bounds = [each.within for each in clauses if each.within and not each.lookahead]
     if len(bounds) < len(clauses):
         return found

@@ -16,7 +16,9 @@ from pathlib import Path
 from sqlglot import exp
 
 from headwater.algebra.ages import Ages
+from headwater.algebra.nodes import Scan, from_bottom
 from headwater.algebra.passes import passed
+from headwater.algebra.properties.moves import moves
 from headwater.analyze.definitions import (
     Catalog,
     ChangelogMode,
@@ -29,7 +31,6 @@ from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.relational import algebra_of
 from headwater.analyze.rules.changelog import ChangelogModes, effective_emit
 from headwater.analyze.time.clock import has_watermark
-from headwater.analyze.time.dated import DATED, is_dated
 from headwater.analyze.time.settling import Settled
 from headwater.errors import HeadwaterError, SqlError, raise_all
 from headwater.plan.closing import closing
@@ -228,7 +229,7 @@ def close_after(plan: ViewPlan, newest: int) -> int:
 
 def _check_recent(view: View, shape: Shape) -> None:
     """Refuse late rows beside ``watermark()``."""
-    if is_dated(view.query) and view.late is not None and not view.late.accept:
+    if moves(view.tree.root) and view.late is not None and not view.late.accept:
         raise SqlError(
             "MISPLACED_CLAUSE",
             f"view {view.name} compares with watermark() and drops late rows",
@@ -240,9 +241,10 @@ def _check_recent(view: View, shape: Shape) -> None:
 def _guard(view: View, catalog: Catalog, allowed: timedelta | None) -> Guard | None:
     """Find the rows on which a view fails: the same rows at every watermark."""
     guard = guard_of(view, catalog, allowed)
-    if guard is None or not is_dated(view.query):
+    root = view.tree.root
+    if guard is None or not moves(root):
         return guard
-    dated = [table.meta.get(DATED, ()) for table in view.query.find_all(exp.Table)]
+    dated = (each.ages.dated for each in from_bottom(root) if isinstance(each, Scan))
     words = {"watermark()", *(age.flag for ages in dated for age in ages)}
     causes = (text for bad in guard.bad for cause in bad.causes for text in cause)
     texts = [text.lower() for text in (*guard.combined, *causes)]
@@ -250,7 +252,7 @@ def _guard(view: View, catalog: Catalog, allowed: timedelta | None) -> Guard | N
         raise SqlError(
             "NOT_YET",
             f"not supported: an expression of view {view.name} that can fail beside watermark()",
-            hint="compute the expression in a view below, or write TRY(…) around it",
+            hint="compute the expression in a view below, or write TRY_CAST or NULLIF",
             span=view.span,
         )
     return guard

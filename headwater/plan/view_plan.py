@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 
+from headwater.algebra.properties.moves import moves
 from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, View
-from headwater.analyze.time.dated import is_dated
 from headwater.analyze.time.settling import Settled
 from headwater.analyze.typing.types import spark_type
 from headwater.plan.full_program import FullProgram
@@ -162,7 +162,7 @@ class ViewPlan:
     @property
     def moves(self) -> bool:
         """Whether the watermark alone can change the view."""
-        return self.program.moves or is_dated(self.view.query)
+        return self.program.moves or moves(self.view.tree.root)
 
     @cached_property
     def columns(self) -> tuple[TableColumn, ...]:

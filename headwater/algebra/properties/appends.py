@@ -34,13 +34,11 @@ def only_appends(node: Node, appends: Callable[[str], bool]) -> bool:
         node: its root.
         appends: whether a relation only gains rows.
     """
+    if any(each.find(ViewWatermark) for each in node.scalars):
+        return False
     match node:
         case Scan(relation, ages=ages):
             return appends(relation) and not ages.moves
-        case Project(_, outputs) if any(each.value.find(ViewWatermark) for each in outputs):
-            return False
-        case Filter(_, predicate) if predicate.find(ViewWatermark):
-            return False
         case Join(kind=kind) if kind is not JoinKind.INNER:
             return False  # a partner that comes changes a row that is there
         case Aggregate(measures=measures) if measures:

@@ -135,23 +135,26 @@ def bind_view(
         ordered=ordered,
         renamed_from=statement.meta.get(syntax.RENAMED_FROM, ""),
     )
-    for view_rule in bound_rules.RULES:
-        view_rule(Checked(view, statement, catalog, report))
-    return None if report.errors else _in_algebra(Checked(view, statement, catalog, report))
-
-
-def _in_algebra(checked: Checked) -> View | None:
-    """The view with its tree and what that tells; None if its PRIMARY KEY is not one."""
-    view, views = checked.view, checked.catalog.views
+    unread = ""
     try:
-        tree = passed(algebra_of(view.query, checked.catalog))
+        view = replace(view, tree=passed(algebra_of(query, catalog)))
     except (Unread, Malformed) as error:
-        checked.report.not_yet(str(error), None, "write this part as a view of its own")
-        return None
-    key = key_of(tree, lambda name: views[name].key if name in views else None)
+        unread = str(error)
+    checked = Checked(view, statement, catalog, report)
+    for view_rule in bound_rules.RULES:
+        view_rule(checked)
+    if unread and not report.errors:
+        report.not_yet(unread, None, "write this part as a view of its own")
+    return None if report.errors else _with_key(checked)
+
+
+def _with_key(checked: Checked) -> View | None:
+    """The view with what tells its rows apart; None if its PRIMARY KEY does not."""
+    view, views = checked.view, checked.catalog.views
+    key = key_of(view.tree, lambda name: views[name].key if name in views else None)
     bound_rules.declared_key(checked, key)
-    proven = key_of(tree, lambda name: views[name].proven_key if name in views else None)
-    view = replace(view, tree=tree, key=view.primary_key or key, proven_key=proven)
+    proven = key_of(view.tree, lambda name: views[name].proven_key if name in views else None)
+    view = replace(view, key=view.primary_key or key, proven_key=proven)
     return None if checked.report.errors else view
 
 

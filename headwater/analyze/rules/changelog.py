@@ -24,7 +24,13 @@ from headwater.algebra.nodes import (
 )
 from headwater.algebra.properties.appends import only_appends
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
-from headwater.analyze.query_parts import is_aggregate, is_union_all, selects, window_calls
+from headwater.analyze.query_parts import (
+    is_aggregate,
+    is_distinct,
+    is_union_all,
+    selects,
+    window_calls,
+)
 from headwater.analyze.time.joins import join_times
 
 APPEND, UPSERT, RETRACT = ChangelogMode.APPEND, ChangelogMode.UPSERT, ChangelogMode.RETRACT
@@ -109,11 +115,12 @@ def _is_distinct(root: Node) -> bool:
 
 
 def _has_groups(query: exp.Query) -> bool:
-    """Return whether UNION or GROUP BY is written, or an aggregate or OVER that nobody may read.
+    """Return whether a query makes groups in a way whose rows come as corrections.
 
-    Their rows have come as corrections since they were first kept; a sink or a view that has read
-    such commits could not go on with rows that only come.
+    UNION, GROUP BY, DISTINCT of a subquery, and what nobody reads of one: they have from the first,
+    and a sink or a view that has read such commits could not go on with rows that only come.
     """
+    inside = (each for each in selects(query) if each is not query)
     sets = query.find_all(exp.SetOperation)
     parts = (is_aggregate(each) or window_calls(each) for each in selects(query))
-    return not all(map(is_union_all, sets)) or any(parts)
+    return not all(map(is_union_all, sets)) or any(parts) or any(map(is_distinct, inside))

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from headwater.algebra.properties.moves import moves
 from headwater.analyze.definitions import Emit
 from headwater.analyze.query_parts import relations, selects
 from headwater.analyze.rules.contract import Checked
-from headwater.analyze.time.dated import is_dated
 from headwater.dialect.syntax import PatternRows, RecursiveRows
 
 
@@ -36,7 +36,7 @@ def _refuse(checked: Checked, part: exp.Expr, what: str, to_emit: str) -> None:
         report.not_yet(f"{what} over a SOURCE", part, hint)
     elif view.emit is Emit.ON_WINDOW_CLOSE:
         report.not_yet(f"{what} with EMIT ON WINDOW CLOSE", part, to_emit)
-    elif is_dated(view.query):
+    elif moves(view.tree.root):
         hint = "make the newest rows a view of their own"
         report.not_yet(f"watermark() beside {what}", part, hint)
     elif matches := view.query.find(PatternRows):

@@ -76,14 +76,6 @@ def date_comparisons(query: exp.Query, catalog: Catalog) -> None:
     _mark_tables(query)
 
 
-def is_dated(query: exp.Expr) -> bool:
-    """Return whether the watermark alone can change what a bound query answers."""
-    if query.find(ViewWatermark):
-        return True
-    marks = {RECENT, YOUNG, DATED}
-    return any(marks & each.meta.keys() for each in query.find_all(exp.Table))
-
-
 def ages_of(table: exp.Table) -> Ages:
     """Return what the marks of a table in FROM say."""
     return Ages(table.meta.get(RECENT), table.meta.get(YOUNG), table.meta.get(DATED, ()))

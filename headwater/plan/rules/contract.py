@@ -14,10 +14,10 @@ from enum import StrEnum
 from sqlglot import exp
 
 from headwater.algebra.ages import Ages
+from headwater.algebra.nodes import Fixpoint, Node, Values, from_bottom
+from headwater.algebra.properties.moves import shows_watermark
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
-from headwater.analyze.query_parts import has_constants
 from headwater.analyze.time.settling import Settled, Unsettled
-from headwater.dialect.syntax import RecursiveRows, ViewWatermark
 from headwater.plan.program import Program
 from headwater.plan.query_shape import Shape
 from headwater.plan.rules.folds import APPROXIMATE
@@ -94,17 +94,20 @@ class Facts:
     @property
     def recursive(self) -> bool:
         """Whether rows depend on others by any number of steps, so that no change is local."""
-        return self.view.query.find(RecursiveRows) is not None
+        return self._has(Fixpoint)
 
     @property
     def clocked(self) -> bool:
         """Whether rows show the watermark itself, or what it is compared with cannot be dated."""
-        return self.view.query.find(ViewWatermark) is not None
+        return shows_watermark(self.view.tree.root)
 
     @property
     def constant(self) -> bool:
         """Whether a part of the query reads no table, so that its rows never change."""
-        return has_constants(self.view.query)
+        return self._has(Values)
+
+    def _has(self, kind: type[Node]) -> bool:
+        return any(isinstance(each, kind) for each in from_bottom(self.view.tree.root))
 
     @property
     def streams(self) -> bool:
