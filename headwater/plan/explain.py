@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.algebra.nodes import Aggregate, AsOf, Match, from_bottom
+from headwater.algebra.nodes import Aggregate, AsOf, Match, Node, from_bottom
 from headwater.algebra.text import text_of
 from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, OnError
 from headwater.analyze.time.event_time import NONE
@@ -111,10 +111,18 @@ def _states(plan: ViewPlan) -> Iterator[str]:
         return
     open_ = " of the windows still open" if plan.mode is ChangelogMode.APPEND else ""
     labels = {name: label for label, name in reversed(plan.view.tree.labels)}
-    for node in reversed(from_bottom(plan.view.tree.root)):
-        if isinstance(node, Aggregate):
-            keys = ", ".join(labels.get(each, each) for each in node.keys)
-            yield f"one row per ({keys}){open_}" if keys else "one row"
+    for groups in _outermost_groups(plan.view.tree.root):
+        keys = ", ".join(labels.get(each, each) for each in groups.keys)
+        yield f"one row per ({keys}){open_}" if keys else "one row"
+
+
+def _outermost_groups(node: Node) -> Iterator[Aggregate]:
+    """The groups that no others are made of: those below are computed from the inputs."""
+    if isinstance(node, Aggregate):
+        yield node
+        return
+    for each in node.inputs:
+        yield from _outermost_groups(each)
 
 
 def _final(plan: ViewPlan) -> str:

@@ -149,6 +149,9 @@ SELECT id, (k, x) IN (SELECT k, x FROM b WHERE k IS NOT NULL AND x IS NOT NULL) 
 SELECT id FROM a WHERE id > 3 OR (id, id) NOT IN (SELECT id, id + 0 FROM b WHERE id IS NOT NULL);
 SELECT id FROM a ORDER BY (SELECT count(*) FROM b WHERE b.k = a.k) DESC, id LIMIT 4;
 SELECT k, count(*) AS n FROM a GROUP BY k ORDER BY (SELECT max(c.x) FROM c WHERE c.k = a.k) NULLS FIRST, k LIMIT 2;
+SELECT id, x FROM a QUALIFY row_number() OVER (PARTITION BY k ORDER BY x, id) <= (SELECT count(*) FROM c WHERE c.k = a.k);
+SELECT k, count(*) AS n FROM a GROUP BY k QUALIFY rank() OVER (ORDER BY count(*) DESC) <= (SELECT count(DISTINCT k) FROM b);
+SELECT id, count(DISTINCT x) OVER (PARTITION BY k) AS n, count(DISTINCT k) FILTER (WHERE x > 1) OVER () AS m FROM a;
 
 -- Shares: divisors that count rows that are there
 SELECT k, 1e0 * count(*) / sum(count(*)) OVER () AS s FROM a GROUP BY k;

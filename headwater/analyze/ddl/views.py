@@ -31,11 +31,12 @@ from headwater.analyze.rules.contract import Checked
 from headwater.analyze.rules.read_clauses import lost_tables, number_tables, unread_arguments
 from headwater.analyze.shapes.bracketed_joins import without_brackets
 from headwater.analyze.shapes.constant_queries import without_constants
+from headwater.analyze.shapes.distinct_windows import without_distinct_windows
 from headwater.analyze.shapes.first_rows import plain_first_rows
 from headwater.analyze.shapes.generated_rows import generate_in_from
 from headwater.analyze.shapes.lateral_unnest import without_lateral_unnest
 from headwater.analyze.shapes.ordered_values import without_orders
-from headwater.analyze.shapes.orders import plain_orders
+from headwater.analyze.shapes.orders import ask_below_qualify, plain_orders
 from headwater.analyze.shapes.percentiles import without_percentiles
 from headwater.analyze.shapes.pivots import without_pivots
 from headwater.analyze.shapes.quantified import without_quantifiers
@@ -75,6 +76,7 @@ def bind_view(
     without_lateral_unnest(shaped.expression)
     without_semi_joins(shaped.expression, report)
     generate_in_from(shaped.expression, report)
+    ask_below_qualify(shaped.expression)
     plain_first_rows(shaped.expression, report)
     ordered = plain_orders(shaped.expression)
     for rule in syntax_rules.RULES:
@@ -86,6 +88,7 @@ def bind_view(
         return None
     if not write_out_windows(query, report):
         return None
+    without_distinct_windows(query)
     without_constants(query)
     without_quantifiers(query, report)
     without_tuples(query, report)

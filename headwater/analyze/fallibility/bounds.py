@@ -22,6 +22,7 @@ SMALL: Mapping[type[exp.Expr], int] = {
     **dict.fromkeys((exp.DayOfWeekIso, exp.Hour, exp.Minute, exp.Second, exp.Extract), 1_000_000),
     **dict.fromkeys((exp.Length, exp.StrPosition, exp.ArraySize), 2**31),
     **dict.fromkeys((exp.Count, exp.CountIf, exp.ApproxDistinct, exp.DateDiff), 2**50),
+    **dict.fromkeys((exp.RowNumber, exp.Rank, exp.DenseRank), 2**50),
 }
 """Functions whose value is bounded whatever they are given."""
 _MOST_ROWS = 10**10

@@ -1,9 +1,12 @@
-"""LIMIT that a view need not have, or whose ORDER BY names what is not selected.
+"""LIMIT that a view need not have; ORDER BY and QUALIFY that ask for what is not selected.
 
 In: a query as parsed, whose ORDER BY and LIMIT are those of SELECTs. Out: the same rows::
 
     SELECT k FROM t GROUP BY k ORDER BY sum(v) LIMIT 3
     SELECT k FROM (SELECT k, sum(v) AS _order1 FROM t GROUP BY k) ORDER BY _order1 LIMIT 3
+
+    SELECT k FROM t QUALIFY rank() OVER (ORDER BY v) <= (SELECT max(n) FROM u)
+    SELECT k FROM (SELECT k, rank() OVER (ORDER BY v) <= (…) AS _qualify1 FROM t) WHERE _qualify1
 
     SELECT count(*) FROM t LIMIT 100
     SELECT count(*) FROM t
@@ -13,6 +16,8 @@ In: a query as parsed, whose ORDER BY and LIMIT are those of SELECTs. Out: the s
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from sqlglot import exp
 
@@ -27,6 +32,13 @@ from headwater.analyze.shapes.first_rows import around, value_of
 from headwater.dialect.vocabulary import unnamed_column
 
 
+def ask_below_qualify(query: exp.Query) -> None:
+    """Let subqueries that QUALIFY asks stand in a SELECT list, in place."""
+    for select in list(query.find_all(exp.Select)):
+        if (qualify := select.args.get("qualify")) and qualify.find(exp.Query):
+            _ask_below(select, qualify)
+
+
 def plain_orders(query: exp.Query) -> bool:
     """Write ORDER BY and LIMIT as binding takes them, in place.
 
@@ -37,9 +49,9 @@ def plain_orders(query: exp.Query) -> bool:
     for select in list(query.find_all(exp.Select)):
         order, limit = select.args.get("order"), select.args.get("limit")
         if order is not None and limit is None and not select.args.get("offset"):
-            ordered = ordered or select is query  # goes when its names are looked up
+            ordered = ordered or select is query  # it goes when its names are looked up
         elif order is not None and not is_distinct(select) and _asks_more(select, order):
-            _select_what_orders(select, order)
+            _select_what_orders(select)
         elif limit is not None and _takes_one(limit) and _is_one_row_at_most(select):
             select.set("limit", None)
     return ordered
@@ -72,25 +84,55 @@ def _is_one_row_at_most(select: exp.Select) -> bool:
     )
 
 
-def _select_what_orders(select: exp.Select, order: exp.Expr) -> None:
+def _select_what_orders(select: exp.Select) -> None:
     """Let rows be ordered by the outputs of a subquery, if anything else orders them."""
+    if values := _ordering(select):
+        _around_more(select, values)
+
+
+def _ordering(select: exp.Select) -> dict[str, exp.Expr]:
+    """What ORDER BY asks for besides outputs, by the name that it has for it from now on."""
+    order = select.args.get("order")
     outputs = {item.alias_or_name for item in select.selects}
-    others = [item for item in order.expressions if not _is_output(item.this, outputs)]
-    if not others:
-        return
-    names = [f"_order{number}" for number in range(1, len(others) + 1)]
+    items = order.expressions if order is not None else []
+    others = [item for item in items if not _is_output(item.this, outputs)]
+    found = {}
+    for number, item in enumerate(others, 1):
+        found[f"_order{number}"] = value_of(item.this, select)
+        item.set("this", exp.column(f"_order{number}"))
+    return found
+
+
+def _ask_below(select: exp.Select, qualify: exp.Expr) -> None:
+    """Let what QUALIFY says be a column of a subquery, whose rows WHERE chooses."""
+    distinct = select.args.get("distinct")
+    more = {"_qualify1": value_of(qualify.this, select)}
+    more |= {} if distinct else _ordering(select)
+    for key in ("qualify", "distinct"):
+        select.set(key, None)
+    outer = _around_more(select, more)
+    outer.set("distinct", distinct)
+    outer.set("where", exp.Where(this=exp.column("_qualify1")))
+
+
+def _around_more(select: exp.Select, more: Mapping[str, exp.Expr]) -> exp.Select:
+    """Put a SELECT that computes more into a subquery; return the one around, which shows as much.
+
+    Args:
+        select: the SELECT, as parsed; changed.
+        more: what it computes besides, by names that ``*`` leaves out.
+    """
     shown: list[exp.Expr] = [
         exp.column(written_name(each) or unnamed_column(at))
         for at, each in enumerate(select.selects)
     ]
     if select.is_star:
-        shown = [exp.Star()]  # which leaves out names like these
-    for name, item in zip(names, others, strict=True):
-        value = exp.Alias(this=value_of(item.this, select), alias=exp.to_identifier(name))
-        select.append("expressions", value)
-        item.set("this", exp.column(name))
+        shown = [exp.Star()]
+    for name, value in more.items():
+        select.append("expressions", exp.Alias(this=value, alias=exp.to_identifier(name)))
     outer = around(select)
     outer.set("expressions", shown)
+    return outer
 
 
 def _is_output(value: exp.Expr, outputs: set[str]) -> bool:

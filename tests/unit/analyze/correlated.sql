@@ -116,3 +116,19 @@ SELECT a, count(*) AS n FROM l GROUP BY a ORDER BY (SELECT count(*) FROM r WHERE
   DESC, a NULLS FIRST LIMIT 2;
 SELECT a, b FROM l WHERE a IN (SELECT d FROM r ORDER BY (SELECT max(j) FROM t WHERE t.i = r.d)
   NULLS LAST, d, e LIMIT 3);
+SELECT a, b FROM l QUALIFY rank() OVER (ORDER BY b) <= (SELECT min(e) FROM r);
+SELECT a, b FROM l QUALIFY row_number() OVER (PARTITION BY a ORDER BY b, c) = 1 AND a IN (SELECT
+  d FROM r);
+SELECT * FROM l QUALIFY row_number() OVER (PARTITION BY a ORDER BY b, c) <= (SELECT count(*)
+  FROM r WHERE r.d = l.a);
+SELECT DISTINCT a AS x FROM l QUALIFY x IN (SELECT d FROM r) AND count(*) OVER (PARTITION BY a)
+  >= 1 ORDER BY x LIMIT 1;
+SELECT a, sum(b) AS s FROM l GROUP BY a QUALIFY rank() OVER (ORDER BY sum(b)) <= (SELECT
+  count(*) FROM r);
+SELECT a AS x, rank() OVER (ORDER BY b) AS n FROM l QUALIFY n <= (SELECT min(d) + 1 FROM r)
+  ORDER BY b DESC, x LIMIT 2;
+SELECT a, count(DISTINCT b) OVER (PARTITION BY c) AS n FROM l;
+SELECT a, count(DISTINCT c) OVER () AS n, count(*) OVER () AS m FROM l;
+SELECT a, count(DISTINCT c) FILTER (WHERE a > 1) OVER (PARTITION BY b) AS n FROM l;
+SELECT c, count(DISTINCT sum(b)) OVER () AS n FROM l GROUP BY c;
+SELECT a FROM l QUALIFY count(DISTINCT b) OVER (PARTITION BY c) > 1;
