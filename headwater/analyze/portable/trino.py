@@ -124,6 +124,15 @@ def _is_null(side: exp.Expr) -> exp.Expr:
     return exp.Is(this=side.copy(), expression=exp.Null())
 
 
+def _is_truth(node: exp.Expr) -> exp.Expr:
+    """``x IS TRUE`` and ``x IS FALSE``, which Trino does not have, and which are never NULL."""
+    if not isinstance(node.expression, exp.Boolean):
+        return node
+    value = exp.paren(node.this.copy(), copy=False)
+    said = value if node.expression.this else exp.Not(this=value)
+    return exp.Coalesce(this=said, expressions=[exp.false()])
+
+
 def _greatest(node: exp.Expr) -> exp.Expr:
     """Trino leaves NaN out of ``greatest``, unless all are NaN."""
     values = [node.this, *node.expressions]
@@ -178,5 +187,6 @@ FIXES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     **dict.fromkeys((exp.LT, exp.LTE, exp.GT, exp.GTE), _ordered),
     **dict.fromkeys((exp.In, exp.Between), _with_both_zeros),
     exp.Greatest: _greatest,
+    exp.Is: _is_truth,
 }
 """The corrections by node class."""

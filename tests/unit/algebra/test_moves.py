@@ -12,7 +12,7 @@ from tests.unit.algebra.test_keys import CASES as EVERY_KIND
 from tests.unit.algebra.test_keys import TABLES as TABLES_OF_EVERY_KIND
 
 DAY = "INTERVAL '1' DAY"
-SHOWS = f"""
+SHOWS = """
 SELECT id, watermark() AS reached FROM t
 SELECT t.id, u.k AS o FROM t LEFT JOIN u ON t.k = u.k AND u.id > hour(watermark())
 SELECT k, max(date_diff('second', ts, watermark())) AS n FROM t GROUP BY k
