@@ -227,6 +227,7 @@ SELECT id FROM t WHERE any_match(xs, x -> x = a) OR all_match(ys, y -> y IS NULL
 SELECT k, max(cardinality(filter(xs, x -> x > 10 / v))) AS n FROM t GROUP BY k;
 SELECT id FROM t WHERE (a, k) IN ((1, 'a'), (2, 'b')) AND (id, v) <> (1, 2);
 SELECT id FROM t WHERE (id, k) IN (SELECT id, k FROM b WHERE v > 3);
+SELECT id FROM t WHERE k IS NOT NULL AND (id, k) NOT IN (SELECT id, k FROM b WHERE k IS NOT NULL);
 SELECT a, k, count(*) AS n FROM t GROUP BY (a, k);
 SELECT id, CAST(tz AT TIME ZONE 'Europe/Berlin' AS DATE) AS d2, hour(at_timezone(ts, 'Asia/Kolkata')) AS h FROM t;
 SELECT date_trunc('minute', tz AT TIME ZONE 'Asia/Kolkata') AS mi, date_trunc('hour', tz AT TIME ZONE 'Asia/Kolkata') AS h FROM t;
@@ -249,8 +250,6 @@ SELECT xs[0] AS x FROM t;
 SELECT reduce(xs, 0, (x, y) -> x + y, x -> x) AS y FROM t;
 SELECT ARRAY[k, id] AS x FROM t;
 
---: WRONG_ARGUMENTS, UNSUPPORTED_SYNTAX
-SELECT id FROM t WHERE (id, k) NOT IN (SELECT id, k FROM b);
 --: TYPE_CLASH, UNSUPPORTED_SYNTAX
 SELECT id FROM t WHERE (id, k) = (1, 'a', 2);
 

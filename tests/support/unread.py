@@ -68,6 +68,8 @@ def _parts(node: exp.Expr, path: tuple[tuple[str, int | None], ...]) -> Iterator
         values = value if isinstance(value, list) else [value]
         places = [None] if not isinstance(value, list) else [None, *range(len(values))]
         for at in () if bare else places if len(values) > 1 else places[:1]:
+            if at is not None and _is_key_of_distinct(values[at]):
+                continue
             yield Part(path, key, at, name, _text(value if at is None else values[at]))
         for at, each in enumerate(values):
             if isinstance(each, exp.Expr):
@@ -83,9 +85,19 @@ def _orders_nothing(node: exp.Expr) -> bool:
     return not (around.args.get("limit") or around.args.get("offset") or _on(around))
 
 
-def _on(query: exp.Query) -> bool:
+def _is_key_of_distinct(value: object) -> bool:
+    """Return whether an item of ORDER BY is what DISTINCT ON takes the first row of anyway."""
+    if not isinstance(value, exp.Ordered):
+        return False
+    around = value.find_ancestor(exp.Query, exp.Window, exp.Func)
+    return isinstance(around, exp.Query) and value.this in _on(around)
+
+
+def _on(query: exp.Query) -> list[exp.Expr]:
+    """The keys of DISTINCT ON."""
     distinct = query.args.get("distinct")
-    return isinstance(distinct, exp.Distinct) and bool(distinct.args.get("on"))
+    on = distinct.args.get("on") if isinstance(distinct, exp.Distinct) else None
+    return [] if on is None else list(on.expressions or [on.unnest()])
 
 
 def _text(value: object) -> str:

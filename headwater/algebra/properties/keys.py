@@ -67,7 +67,8 @@ class Keys:
 
     def least(self, key: Key) -> Key:
         """Return a key without the columns that follow from its others; the first ones stay."""
-        for name in reversed(key):
+        follow = frozenset[str]().union(*(then for _, then in self.follows))
+        for name in reversed([each for each in key if each in follow]):
             rest = tuple(each for each in key if each != name)
             if name in self.known(rest):
                 key = rest
