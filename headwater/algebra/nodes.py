@@ -14,13 +14,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum, StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
 from headwater.algebra.ages import Ages
 
 Scalar = exp.Expr
+Kind = TypeVar("Kind", bound="Node")
 
 
 class Malformed(ValueError):
@@ -561,6 +562,11 @@ def from_bottom(root: Node) -> list[Node]:
             waiting.append((node, True))
             waiting += [(each, False) for each in reversed(node.inputs)]
     return [*found]
+
+
+def nodes_of(root: Node, kind: type[Kind]) -> list[Kind]:
+    """Return every node of a kind in a tree once, from the bottom."""
+    return [each for each in from_bottom(root) if isinstance(each, kind)]
 
 
 def _scalars(part: object) -> Iterator[Scalar]:

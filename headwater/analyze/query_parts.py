@@ -124,7 +124,7 @@ def column_shown(select: exp.Select, name: str) -> exp.Column | None:
     """
     if is_aggregate(select) or is_distinct(select) or window_calls(select):
         return None
-    if select.args.get("limit") or select.args.get("offset"):
+    if is_limited(select):
         return None
     output = next(item.unalias() for item in select.selects if item.alias_or_name == name)
     return output if isinstance(output, exp.Column) else None
@@ -138,7 +138,7 @@ def column_kept(select: exp.Select, name: str) -> exp.Column | None:
     Args:
         name: of the output.
     """
-    if window_calls(select) or select.args.get("limit") or select.args.get("offset"):
+    if window_calls(select) or is_limited(select):
         return None
     output = next(item.unalias() for item in select.selects if item.alias_or_name == name)
     if not isinstance(output, exp.Column):
@@ -201,9 +201,13 @@ def _stays(item: exp.Expr, select: exp.Select, names: Sequence[str]) -> bool:
 
 def is_stateful(select: exp.Select) -> bool:
     """Return whether a row of a SELECT depends on more than one row of its input."""
-    limited = select.args.get("limit") or select.args.get("offset")
-    alone = not (is_aggregate(select) or is_distinct(select) or joins(select) or limited)
-    return not alone or bool(window_calls(select))
+    alone = not (is_aggregate(select) or is_distinct(select) or joins(select))
+    return is_limited(select) or not alone or bool(window_calls(select))
+
+
+def is_limited(query: exp.Expr) -> bool:
+    """Return whether a query has LIMIT or OFFSET of its own."""
+    return bool(query.args.get("limit") or query.args.get("offset"))
 
 
 def is_aggregate(select: exp.Select) -> bool:

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from headwater.algebra.nodes import Scan, from_bottom
+from headwater.algebra.nodes import Scan, nodes_of
 from headwater.algebra.scalars import ties_left_out
 from headwater.analyze.definitions import NEXT, ChangelogMode
 from headwater.analyze.project import reads
@@ -482,7 +482,7 @@ def _clause(plan: ViewPlan, word: str) -> Sequence[exp.Expr | str]:
     if isinstance(query, exp.Select) and keys:
         joins = query.args.get("joins") if keys[0] == "from_" else []
         nodes = [query.args.get(keys[0]), *(joins or [])]
-        scans = (each for each in from_bottom(plan.view.tree.root) if isinstance(each, Scan))
+        scans = nodes_of(plan.view.tree.root, Scan)
         ages = [each.ages.within for each in scans if each.ages.within]
         said = [f"({age.clause})" for age in ages if keys[0] == "from_"]
         return [*filter(None, nodes), *said]

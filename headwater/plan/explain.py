@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from headwater.algebra.nodes import Aggregate, AsOf, Match, Node, from_bottom
+from headwater.algebra.nodes import Aggregate, AsOf, Match, Node, nodes_of
 from headwater.algebra.text import text_of
 from headwater.analyze.definitions import ChangelogMode, Emit, LateRows, OnError
 from headwater.analyze.time.event_time import NONE
@@ -62,7 +62,7 @@ def state(plan: ViewPlan) -> str:
     if not plan.closing:
         return "; ".join(dict.fromkeys(_states(plan)))
     reaches = [reach for one in plan.closing for reach in one.reads.values()]
-    if any(isinstance(each, AsOf) for each in from_bottom(plan.view.tree.root)):
+    if nodes_of(plan.view.tree.root, AsOf):
         return (
             "the landed rows; a tick looks for the newest version of each key at the time of a row"
         )
@@ -140,8 +140,7 @@ def _date(anchor: exp.Expr, plan: ViewPlan) -> str:
     if not (isinstance(anchor, exp.Column) and anchor.name == CLOSE):
         return anchor.sql("trino")
     found = "the last row that can change a match"
-    nodes = from_bottom(plan.view.tree.root)
-    clauses: list[MatchClause] = [each.clause for each in nodes if isinstance(each, Match)]
+    clauses: list[MatchClause] = [each.clause for each in nodes_of(plan.view.tree.root, Match)]
     bounds = [each.within for each in clauses if each.within and not each.lookahead]
     if len(bounds) < len(clauses):
         return found

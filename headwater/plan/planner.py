@@ -16,7 +16,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from headwater.algebra.ages import Ages
-from headwater.algebra.nodes import Scan, from_bottom
+from headwater.algebra.nodes import Scan, nodes_of
 from headwater.algebra.passes import passed
 from headwater.algebra.properties.moves import moves
 from headwater.analyze.definitions import (
@@ -244,8 +244,8 @@ def _guard(view: View, catalog: Catalog, allowed: timedelta | None) -> Guard | N
     root = view.tree.root
     if guard is None or not moves(root):
         return guard
-    dated = (each.ages.dated for each in from_bottom(root) if isinstance(each, Scan))
-    words = {"watermark()", *(age.flag for ages in dated for age in ages)}
+    dated = {age.flag for each in nodes_of(root, Scan) for age in each.ages.dated}
+    words = {"watermark()", *dated}
     causes = (text for bad in guard.bad for cause in bad.causes for text in cause)
     texts = [text.lower() for text in (*guard.combined, *causes)]
     if any(word in text for word in words for text in texts):

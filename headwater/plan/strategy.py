@@ -22,8 +22,9 @@ def decide(facts: Facts) -> Decision:
     """
     forced = facts.view.options.get("engine", "")
     others = []
+    whole = facts.recursive or facts.constant or facts.clocked
     for rule in registry.RULES:
-        if (facts.recursive or facts.constant or facts.clocked) and rule.engine is not Engine.FULL:
+        if whole and rule.engine is not Engine.FULL:
             continue
         if (reason := rule.applies(facts)) is None:
             continue

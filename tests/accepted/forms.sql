@@ -252,6 +252,7 @@ SELECT ARRAY[k, id] AS x FROM t;
 
 --: TYPE_CLASH, UNSUPPORTED_SYNTAX
 SELECT id FROM t WHERE (id, k) = (1, 'a', 2);
+SELECT id FROM t WHERE (id, k) NOT IN (SELECT id FROM b);
 
 -- First rows and columns that two sides share
 --: ok

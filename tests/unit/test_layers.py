@@ -179,10 +179,6 @@ def test_no_folders_import_each_other_in_a_circle(room: Path) -> None:
     TopologicalSorter(graph).prepare()
 
 
-NAMES_OF_THE_FIELD = {"Column", "Project"}
-"""Names that the algebra gives what everybody calls so, and that something else has, too."""
-
-
 def test_no_more_modules_behind_the_binder_know_marks() -> None:
     """What is known of a query stands in its tree, where one can see it."""
     known = {
@@ -192,6 +188,10 @@ def test_no_more_modules_behind_the_binder_know_marks() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "meta"
     }
     assert {each for each in known if each.split("/")[0] in AFTER_BINDING} == STILL_MARKED
+
+
+NAMES_OF_THE_FIELD = {"Column", "Project"}
+"""Names that the algebra gives what everybody calls so, and that something else has, too."""
 
 
 def test_a_public_class_name_means_one_thing() -> None:

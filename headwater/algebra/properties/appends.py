@@ -23,28 +23,34 @@ from headwater.algebra.nodes import (
     Union,
     Values,
     Window,
+    from_bottom,
 )
-from headwater.dialect.syntax import ViewWatermark
+from headwater.algebra.properties.moves import asks_clock
 
 
-def only_appends(node: Node, appends: Callable[[str], bool]) -> bool:
+def only_appends(root: Node, appends: Callable[[str], bool]) -> bool:
     """Return whether no row of a tree ever goes or changes.
 
     Args:
-        node: its root.
+        root: its root.
         appends: whether a relation only gains rows.
     """
-    if any(each.find(ViewWatermark) for each in node.scalars):
+    return all(_only_adds(each, appends) for each in from_bottom(root))
+
+
+def _only_adds(node: Node, appends: Callable[[str], bool]) -> bool:
+    """Whether a node loses no row while its inputs lose none."""
+    if asks_clock(node):
         return False
     match node:
         case Scan(relation, ages=ages):
             return appends(relation) and not ages.moves
-        case Join(kind=kind) if kind is not JoinKind.INNER:
-            return False  # a partner that comes changes a row that is there
-        case Aggregate(measures=measures) if measures:
-            return False
+        case Join(kind=kind):
+            return kind is JoinKind.INNER  # otherwise a partner that comes changes a row
+        case Aggregate(measures=measures):
+            return not measures
+        case Values() | Project() | Filter() | FlatMap() | Union():
+            return True
         case Window() | Top() | SetOperation() | Session() | AsOf() | Match() | Fixpoint() | Self():
             return False
-        case Values() | Project() | Filter() | FlatMap() | Union() | Join() | Aggregate():
-            return all(only_appends(each, appends) for each in node.inputs)
     raise NotImplementedError(type(node).__name__)

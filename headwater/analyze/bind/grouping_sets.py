@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.query_parts import (
+    is_limited,
     is_over,
     relations,
     unused_alias,
@@ -144,9 +145,9 @@ def _expand(select: exp.Select, group: exp.Expr, report: Diagnostics) -> None:
         return
     keys = list(dict.fromkeys(key for each in sets for key in each))
     sets.sort(key=lambda each: -len(set(each)))  # the first names and types the columns
-    clauses = {key: select.args.get(key) for key in ("order", "limit", "offset")}
-    if not (clauses["limit"] or clauses["offset"]):
-        clauses = {}  # a table has no order: each branch looks up the names in it
+    # without LIMIT, ORDER BY stays: each branch looks up the names in it
+    moved = ("order", "limit", "offset") if is_limited(select) else ()
+    clauses = {key: select.args.get(key) for key in moved}
     for clause in clauses:
         select.set(clause, None)
     branches = [_branch(select, chosen, keys) for chosen in sets]

@@ -24,6 +24,7 @@ from headwater.analyze.names.scope import MARK, Relation
 from headwater.analyze.query_parts import (
     aggregates,
     is_aggregate,
+    is_limited,
     relations,
     stand_for,
     union_branches,
@@ -122,7 +123,7 @@ class Domain:
 
     def _select(self, select: exp.Select) -> None:
         self._check_aggregates(select)
-        if any(map(select.args.get, ("limit", "offset"))) and select.args.get("distinct"):
+        if is_limited(select) and select.args.get("distinct"):
             select = around(select)
         if is_aggregate(select) and not select.args.get("group"):
             self._one_row(select)
@@ -230,7 +231,7 @@ class Domain:
 
     def _rank(self, select: exp.Select) -> None:
         """ORDER BY with LIMIT as a window, which is of one key then."""
-        if any(map(select.args.get, ("limit", "offset"))) and not windowed_order(select):
+        if is_limited(select) and not windowed_order(select):
             raise NoDomain
 
     def _one_row(self, select: exp.Select) -> None:

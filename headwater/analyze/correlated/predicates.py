@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from headwater.analyze.correlated.domain import Domain, Key
-from headwater.analyze.query_parts import is_aggregate
+from headwater.analyze.query_parts import is_aggregate, is_limited
 from headwater.analyze.shapes.first_rows import count, windowed_order
 from headwater.analyze.typing import types as t
 
@@ -27,7 +27,7 @@ def plainer(query: exp.Query, *, only_rows: bool) -> exp.Query | None:
         only_rows: whether nothing matters but that it has rows.
     """
     shaped = _only_rows(query.copy()) if only_rows else query.copy()
-    if isinstance(shaped, exp.Select) and any(map(shaped.args.get, ("limit", "offset"))):
+    if isinstance(shaped, exp.Select) and is_limited(shaped):
         windowed_order(shaped)
     return None if shaped == query else shaped
 

@@ -23,7 +23,7 @@ from headwater.analyze.names.scope import (
     output_named,
     resolve,
 )
-from headwater.analyze.query_parts import is_aggregate, is_distinct
+from headwater.analyze.query_parts import is_aggregate, is_distinct, is_limited
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, type_of
 
@@ -74,7 +74,7 @@ def bind_order(select: exp.Select, relations: Sequence[Relation], report: Diagno
             message = f"{key.upper()} must be a whole number"
             report.add("WRONG_ARGUMENTS", message, clause, "write it like LIMIT 10")
     order = select.args.get("order")
-    limited = any(map(select.args.get, ("limit", "offset")))
+    limited = is_limited(select)
     for item in order.expressions if order is not None else []:
         if isinstance(item.this, exp.Paren) and isinstance(item.this.unnest(), exp.Column):
             item.set("this", item.this.unnest())
@@ -92,6 +92,8 @@ def bind_order(select: exp.Select, relations: Sequence[Relation], report: Diagno
         elif limited and (is_distinct(select) or is_aggregate(select)):
             hint = "select it with a name, and order by the name"
             report.not_yet("ORDER BY a column that is not selected", value, hint)
+        elif value.find(exp.Query) is not None:
+            report.not_yet("a subquery in ORDER BY without LIMIT", value, "leave ORDER BY out")
         else:
             _resolve_item(item, select, relations, report)
     if not limited:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.names.scope import NULLABLE
-from headwater.analyze.query_parts import is_aggregate, union_branches, window_calls
+from headwater.analyze.query_parts import is_aggregate, is_limited, union_branches, window_calls
 
 _MEMBERS = "_members"
 
@@ -56,7 +56,7 @@ def _only_true_counts(node: exp.Expr) -> bool:
 def _members(query: exp.Query) -> exp.Select:
     """A query as a SELECT that one more condition can be added to."""
     if isinstance(query, exp.Select):
-        limited = query.args.get("limit") or query.args.get("offset")
+        limited = is_limited(query)
         if not (is_aggregate(query) or window_calls(query) or limited):
             return query
     first = union_branches(query)[0].selects[0]

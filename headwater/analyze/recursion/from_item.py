@@ -18,6 +18,7 @@ from headwater.analyze.query_parts import (
     first_aggregate,
     is_aggregate,
     is_distinct,
+    is_limited,
     union_branches,
     window_calls,
 )
@@ -119,7 +120,7 @@ def _check_step(step: exp.Select, report: Diagnostics) -> None:
     elif is_distinct(step):
         hint = "write UNION without ALL before the step: it leaves out rows that are there already"
         report.add("INVALID_RECURSION", "the step has DISTINCT", step.args["distinct"], hint)
-    elif step.args.get("limit") or step.args.get("offset"):
+    elif is_limited(step):
         limit = step.args.get("limit") or step.args["offset"]
         _refuse(f'a LIMIT over "{name}"', limit, "take rows", report)
 

@@ -11,17 +11,7 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from headwater.algebra.nodes import (
-    Aggregate,
-    Filter,
-    FlatMap,
-    Node,
-    Project,
-    Scan,
-    Union,
-    Values,
-    from_bottom,
-)
+from headwater.algebra.nodes import Aggregate, Join, Values, from_bottom
 from headwater.algebra.properties.appends import only_appends
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
 from headwater.analyze.query_parts import (
@@ -95,23 +85,12 @@ class ChangelogModes:
         if _has_groups(view.query):
             return False
         root = view.tree.root
-        nodes = from_bottom(root)
-        if view.inputs and any(isinstance(each, Values) for each in nodes):
+        kinds = {type(each) for each in from_bottom(root)}
+        if view.inputs and Values in kinds:
             return False  # computed anew
-        if any(isinstance(each, Aggregate) for each in nodes) and not _is_distinct(root):
-            return False  # its rows are replaced with those of the same unit
+        if kinds >= {Aggregate, Join}:
+            return False  # DISTINCT of joined rows: they are replaced with those of the same unit
         return only_appends(root, self.appends)
-
-
-def _is_distinct(root: Node) -> bool:
-    """Return whether a tree is DISTINCT of rows, each of which is looked at on its own."""
-    while isinstance(root, Project):
-        root = root.input
-    single = (Scan, Project, Filter, FlatMap, Union)
-    below = root.inputs
-    return isinstance(root, Aggregate) and all(
-        isinstance(each, single) for node in below for each in from_bottom(node)
-    )
 
 
 def _has_groups(query: exp.Query) -> bool:

@@ -20,12 +20,12 @@ def without_distinct_windows(query: exp.Query) -> None:
     for window in list(query.find_all(exp.Window)):
         filtered = window.this if isinstance(window.this, exp.Filter) else None
         call = window.this if filtered is None else filtered.this
-        given = call.this if isinstance(call, exp.Count) else None
-        several = isinstance(given, exp.Distinct) and len(given.expressions) > 1
-        framed = window.args.get("order") or window.args.get("spec")
-        if not isinstance(given, exp.Distinct) or several or framed:
+        counts = isinstance(call, exp.Count) and isinstance(call.this, exp.Distinct)
+        if not counts or window.args.get("order") or window.args.get("spec"):
             continue
-        (value,) = given.expressions
+        value, *others = call.this.expressions
+        if others or isinstance(value, exp.Tuple):
+            continue
         if filtered is not None:
             condition = exp.If(this=filtered.expression.this.copy(), true=value.copy())
             value = exp.Case(ifs=[condition])

@@ -24,6 +24,7 @@ from sqlglot import exp
 from headwater.analyze.query_parts import (
     is_aggregate,
     is_distinct,
+    is_limited,
     joins,
     relations,
     written_name,
@@ -48,7 +49,7 @@ def plain_orders(query: exp.Query) -> bool:
     ordered = False
     for select in list(query.find_all(exp.Select)):
         order, limit = select.args.get("order"), select.args.get("limit")
-        if order is not None and limit is None and not select.args.get("offset"):
+        if order is not None and not is_limited(select):
             ordered = ordered or select is query  # it goes when its names are looked up
         elif order is not None and not is_distinct(select) and _asks_more(select, order):
             _select_what_orders(select)

@@ -50,13 +50,16 @@ def without_tuples(query: exp.Query, report: Diagnostics) -> None:
             if all(_fit(values, row, member, report) for row in rows):
                 found = [_equal(values, row) for row in rows]
                 member.replace(exp.paren(exp.or_(*found, copy=False), copy=False))
-        elif member.args.get("query") is not None:
+        elif (subquery := member.args.get("query")) is not None:
+            shown = subquery.unnest()
+            if not (shown.is_star or _fit(values, shown.selects, member, report)):
+                continue
             sought = _negation(member)
             if _only_filters(sought):
-                match = _exists(values, member.args["query"], may_be=sought is not member)
+                match = _exists(values, subquery, may_be=sought is not member)
                 sought.replace(match if sought is member else exp.Not(this=match))
             else:
-                member.replace(_member(values, member.args["query"]))
+                member.replace(_member(values, subquery))
     for count in list(query.find_all(exp.Count)):
         _count_rows(count)
     for group in query.find_all(exp.Group):

@@ -22,6 +22,7 @@ from headwater.analyze.definitions import Catalog, Emit
 from headwater.analyze.patterns.rows import rows_read
 from headwater.analyze.query_parts import (
     is_distinct,
+    is_limited,
     is_union_all,
     optional,
     relations,
@@ -172,7 +173,7 @@ class Finality:
         return {WINDOW_END: end}
 
     def _select(self, select: exp.Select) -> Times:
-        if select.args.get("limit") or select.args.get("offset"):
+        if is_limited(select):
             return {}
         scope = self.scope(select)
         demands = demands_of(select, scope)
@@ -306,7 +307,7 @@ class Finality:
 
     def settled(self, select: exp.Select) -> Settled | Unsettled | None:
         """Return when the rows of a bound SELECT are final; None if they are at once."""
-        if select.args.get("limit") or select.args.get("offset"):
+        if is_limited(select):
             return Unsettled("LIMIT looks at all rows", select, "rank rows within a window")
         scope = self.scope(select)
         demands, versions = demands_of(select, scope), versions_of(scope)

@@ -21,6 +21,7 @@ from headwater.analyze.definitions import Catalog
 from headwater.analyze.query_parts import (
     is_aggregate,
     is_distinct,
+    is_limited,
     is_union_all,
     optional,
     relations,
@@ -47,7 +48,7 @@ def reads_bags(select: exp.Select) -> bool:
     Args:
         select: a bound SELECT; what it makes of these rows, and outer joins, are not looked at.
     """
-    if select.args.get("limit") or select.args.get("offset") or window_calls(select):
+    if is_limited(select) or window_calls(select):
         return False
     inner = (item.this for item in relations(select) if isinstance(item, exp.Subquery))
     return not has_predicates(select) and all(map(is_bag, inner))

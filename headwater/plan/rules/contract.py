@@ -14,7 +14,7 @@ from enum import StrEnum
 from sqlglot import exp
 
 from headwater.algebra.ages import Ages
-from headwater.algebra.nodes import Fixpoint, Node, Values, from_bottom
+from headwater.algebra.nodes import Fixpoint, Values, nodes_of
 from headwater.algebra.properties.moves import shows_watermark
 from headwater.analyze.definitions import Catalog, ChangelogMode, Emit, View
 from headwater.analyze.time.settling import Settled, Unsettled
@@ -94,7 +94,7 @@ class Facts:
     @property
     def recursive(self) -> bool:
         """Whether rows depend on others by any number of steps, so that no change is local."""
-        return self._has(Fixpoint)
+        return bool(nodes_of(self.view.tree.root, Fixpoint))
 
     @property
     def clocked(self) -> bool:
@@ -104,10 +104,7 @@ class Facts:
     @property
     def constant(self) -> bool:
         """Whether a part of the query reads no table, so that its rows never change."""
-        return self._has(Values)
-
-    def _has(self, kind: type[Node]) -> bool:
-        return any(isinstance(each, kind) for each in from_bottom(self.view.tree.root))
+        return bool(nodes_of(self.view.tree.root, Values))
 
     @property
     def streams(self) -> bool:

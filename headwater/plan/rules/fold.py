@@ -28,6 +28,7 @@ from headwater.algebra.nodes import (
     Union,
     Window,
     from_bottom,
+    nodes_of,
 )
 from headwater.algebra.properties.drift import drifting
 from headwater.algebra.properties.windows import least_keys
@@ -390,7 +391,7 @@ def _applies(facts: Facts) -> str | None:
     calls = _calls(groups.select).values()
     if not all(fold_of(call, signed=groups.signed) for call in calls):
         return None
-    scans = [each for each in from_bottom(groups.rows) if isinstance(each, Scan)]
+    scans = nodes_of(groups.rows, Scan)
     reason = "the aggregated change is merged into the state by key"
     if len(scans) > 1:
         reason = "the change of each input is joined with the others, aggregated and merged by key"

@@ -8,7 +8,7 @@ from datetime import timedelta
 from sqlglot import exp
 
 from headwater.algebra.change import SIGN, ChangeTree, change_of
-from headwater.algebra.nodes import Node, Query, RowsRead, Scan, from_bottom
+from headwater.algebra.nodes import Node, Query, RowsRead, Scan, nodes_of
 from headwater.analyze.definitions import Catalog
 from headwater.analyze.portable.rewrites import portable
 from headwater.analyze.rules.changelog import ChangelogModes
@@ -32,7 +32,7 @@ def change_in(catalog: Catalog, root: Node) -> ChangeTree:
 
 def reads_of(change: ChangeTree) -> frozenset[Reads]:
     """Return what the query of a change reads of each input."""
-    scans = [each for each in from_bottom(change.node) if isinstance(each, Scan)]
+    scans = nodes_of(change.node, Scan)
     alone = not change.sign and all(each.state is RowsRead.CHANGE for each in scans)
     return READS_CHANGE if alone else READS_STATES
 

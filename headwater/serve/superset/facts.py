@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from headwater.algebra.nodes import Top, from_bottom
+from headwater.algebra.nodes import Top, nodes_of
 from headwater.analyze.definitions import Field
 from headwater.analyze.query_parts import is_aggregate
 from headwater.analyze.typing.types import family, is_timestamp
@@ -151,7 +151,7 @@ def _is_number_of(name: str) -> bool:
 
 def _top(plan: ViewPlan, query: exp.Query) -> str:
     """The column by which LIMIT, or a row number, chooses the rows that are shown."""
-    if not any(isinstance(each, Top) for each in from_bottom(plan.view.tree.root)):
+    if not nodes_of(plan.view.tree.root, Top):
         return ""
     order = query.args.get("order")
     terms = order.expressions if isinstance(order, exp.Order) else []

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from sqlglot import exp, parse_one
 
 from headwater.algebra.scalars import conjuncts
-from headwater.analyze.query_parts import relations, window_calls, windows_of
+from headwater.analyze.query_parts import is_limited, relations, window_calls, windows_of
 from headwater.errors import SqlError
 from headwater.plan.sql.render import READ
 from headwater.serve.why.body import RowSource, body_of
@@ -111,7 +111,7 @@ def _select(select: exp.Select, absent: bool) -> Traced:
     once = select.args.get("distinct")
     if once is not None and once.args.get("on"):
         return frozen(select)
-    if select.args.get("limit") or select.args.get("offset"):
+    if is_limited(select):
         return frozen(select) if absent else _limited(select)
     if once is not None:
         whole = select.copy()
