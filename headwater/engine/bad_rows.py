@@ -34,6 +34,7 @@ from headwater.lake.catalog import Lake
 from headwater.lake.failures import data_error
 from headwater.lake.iceberg.comments import SYSTEM_COMMENTS, set_comments
 from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.java import cached
 from headwater.lake.protocol.commit import SideWrite
 from headwater.lake.protocol.marker import Marker
 from headwater.lake.reserved_names import quarantine_of
@@ -164,10 +165,9 @@ class BadRowFilter:
             self._looks_back = False
             return
         recursions = guard.recursions if kind == QUARANTINED else ()
-        with ExitStack() as cached:
-            cached.enter_context(registered_recursion(session, self._plan.view.name, recursions))
-            rows = session.sql("\nUNION ALL\n".join(queries)).persist()
-            cached.callback(rows.unpersist)
+        with ExitStack() as opened:
+            opened.enter_context(registered_recursion(session, self._plan.view.name, recursions))
+            rows = cached(session.sql("\nUNION ALL\n".join(queries)), opened)
             count = rows.count()
             keeps = count and kind == QUARANTINED
             yield Bad({kind: count, **whole}, (self._side(rows),) if keeps else ())

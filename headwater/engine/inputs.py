@@ -22,6 +22,7 @@ from headwater.analyze.typing.types import spark_type
 from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.changed_rows import changed_rows, rows_that_differ
 from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.java import cached
 from headwater.lake.protocol.table import Table
 from headwater.lake.watermark import reached_by
 from headwater.plan.rules.contract import Input, InputKind
@@ -329,20 +330,19 @@ def register_changes(
         register_change(session, item, spans.get(name) or SnapshotRange(pins[name], pins[name]))
 
 
-def register_cached(rows: DataFrame, name: str, cached: ExitStack) -> int:
+def register_cached(rows: DataFrame, name: str, opened: ExitStack) -> int:
     """Compute rows at once and register them, so that Spark knows how few they are.
 
     Args:
         name: the temporary view to make of them.
-        cached: forgets them when it ends.
+        opened: forgets them when it ends.
 
     Returns:
         Their number.
     """
-    rows.persist()
-    cached.callback(rows.unpersist)
-    rows.createOrReplaceTempView(name)
-    return rows.count()
+    held = cached(rows, opened)
+    held.createOrReplaceTempView(name)
+    return held.count()
 
 
 @contextmanager
@@ -382,8 +382,7 @@ def register_states(
             if item.ages.moves:
                 change = _with_those_that_move(change, before, item, clock)
             if name in spans or item.ages.moves:
-                change = change.persist()
-                stack.callback(change.unpersist)
+                change = cached(change, stack)
             change.createOrReplaceTempView(name + CHANGE)
             flags = [age.flag for age in item.ages.dated] if item.corrected else []
             columns = [*item.corrected, *flags] or now.columns

@@ -8,7 +8,7 @@ late at all, so that an epoch in order costs no pass over the data.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -17,6 +17,7 @@ from headwater.engine.inputs import InputTable, SnapshotRange, register_change
 from headwater.engine.target import ensure_late_table
 from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.table import LakeTable
+from headwater.lake.java import cached
 from headwater.lake.protocol.commit import SideWrite
 from headwater.lake.protocol.table import Target, Write
 from headwater.plan.query_shape import MICROSECOND
@@ -75,24 +76,20 @@ class LateRowFinder:
         if not self._queries:
             yield Late({})
             return
-        cached: list[DataFrame] = []
+        found: list[DataFrame] = []
         count = read = 0
-        try:
+        with ExitStack() as opened:
             for name in self._queries:
                 if name not in spans or not self._possible(name, spans[name]):
                     continue
-                rows = self._rows(session, name, spans[name]).persist()
-                cached.append(rows)
-                if found := rows.count():
-                    count += found
+                found.append(cached(self._rows(session, name, spans[name]), opened))
+                if late := found[-1].count():
+                    count += late
                     read += self._inputs[name].rows_added(spans[name])
             # one commit per epoch: a second one would be taken for a replay
             kept = self._table if count else None
-            sides = (SideWrite(kept, _appending(cached)),) if kept else ()
+            sides = (SideWrite(kept, _appending(found)),) if kept else ()
             yield Late({"late": count}, sides, read)
-        finally:
-            for rows in cached:
-                rows.unpersist()
 
     def _rows(self, session: SparkSession, name: str, span: SnapshotRange) -> DataFrame:
         register_change(session, self._inputs[name], span)

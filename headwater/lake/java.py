@@ -12,6 +12,7 @@ from typing import Any
 
 from py4j.java_gateway import JavaClass, JavaMember, JavaObject
 from py4j.protocol import STATIC_PREFIX
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 _classes: dict[tuple[int, str], JavaClass] = {}
@@ -77,23 +78,34 @@ def elements(collection: JavaObject) -> Iterator[Any]:
         yield iterator.next()
 
 
-def planned_once(rows: DataFrame) -> DataFrame:
-    """Return the same rows as a query that is planned already.
+def cached(rows: DataFrame, opened: ExitStack) -> DataFrame:
+    """Return rows that are computed once, when first read, whoever reads them.
 
-    What reads them is planned without what they are made of, which Spark would plan again for each
-    reader. ``localCheckpoint`` does the same and more: it keeps the rows a second time beside a
-    cache, and constraints on columns that they do not have, at which Spark's optimizer fails.
+    What reads them is planned without what they are made of. ``persist()`` would make a cached
+    query of the application, and each write to a table plans those again that read it, in the
+    thread that writes. One of which another thread lets go at that moment stays for ever, and every
+    later write fails once the files or the snapshot that it reads are gone.
 
     Args:
         rows: any query; nothing runs yet.
+        opened: forgets the rows when it ends.
     """
-    return in_session(rows, rows.sparkSession)
+    spark = rows.sparkSession
+    level = spark.sparkContext._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK_DESER)  # noqa: SLF001
+    relations = java_class(spark, "org.apache.spark.sql.execution.columnar.InMemoryRelation$")
+    nameless = java_class(spark, "scala.Option").empty()
+    query = rows._jdf.queryExecution()  # noqa: SLF001
+    relation = getattr(relations, "MODULE$").apply(level, query, nameless)
+    opened.callback(relation.cacheBuilder().clearCache, False)  # noqa: FBT003
+    datasets = java_class(spark, "org.apache.spark.sql.classic.Dataset")
+    return DataFrame(datasets.ofRows(java_session(spark), relation), spark)
 
 
 def computed(rows: DataFrame, opened: ExitStack) -> tuple[DataFrame, int]:
     """Compute rows, and return them without what they are made of, and their number.
 
-    Neither plans nor tasks grow if each round of a loop reads the round before.
+    Neither plans nor tasks grow if each round of a loop reads the round before. The query of a
+    checkpoint alone keeps constraints on columns that it does not have, at which Spark fails.
 
     Args:
         rows: any query.
@@ -101,7 +113,7 @@ def computed(rows: DataFrame, opened: ExitStack) -> tuple[DataFrame, int]:
     """
     kept = rows.localCheckpoint()
     opened.callback(kept._jdf.queryExecution().logical().rdd().unpersist, False)  # noqa: FBT003, SLF001
-    return planned_once(kept), kept.count()
+    return in_session(kept, kept.sparkSession), kept.count()
 
 
 def in_session(rows: DataFrame, spark: SparkSession) -> DataFrame:

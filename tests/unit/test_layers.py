@@ -202,3 +202,16 @@ def test_a_public_class_name_means_one_thing() -> None:
             if isinstance(node, ast.ClassDef) and node.name not in shared and node.name[0] != "_":
                 where.setdefault(node.name, []).append(ids(path))
     assert {name: paths for name, paths in where.items() if len(paths) > 1} == {}
+
+
+def test_no_rows_are_cached_where_a_write_plans_them_again() -> None:
+    """``headwater/lake/java.py::cached`` says why."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if node.func.attr in ("persist", "cacheTable")
+        or (node.func.attr == "cache" and not node.args)
+    ]
+    assert not found

@@ -9,7 +9,7 @@ it is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from headwater.connectors.sink_contract import DeliveryEpoch, SinkConnector
 from headwater.errors import HeadwaterError, ServiceError, TerminalError
 from headwater.lake.catalog import Lake
 from headwater.lake.iceberg.merge import Before, Upsert, upsert
-from headwater.lake.java import active, in_session
+from headwater.lake.java import active, cached, in_session
 from headwater.lake.protocol.commit import commit
 from headwater.lake.protocol.history import Commit
 from headwater.lake.protocol.marker import Marker
@@ -128,8 +128,7 @@ class TableOutlet(SinkConnector):
             return
         keys = self._sink.key or ()
         columns = [each.name for each in self._sink.fields]
-        rows = in_session(_net(changed, keys, columns), self._session).persist()
-        rows.createOrReplaceTempView(_SOURCE)
+        rows = in_session(_net(changed, keys, columns), self._session)
         change = Upsert(
             _SOURCE,
             keys,
@@ -138,10 +137,9 @@ class TableOutlet(SinkConnector):
             delete_when=f"s.{_GONE}",
             insert_when=f"NOT s.{_GONE}",
         )
-        try:
+        with ExitStack() as opened:
+            cached(rows, opened).createOrReplaceTempView(_SOURCE)
             upsert(self._session, into, change, Before.of(self._target))
-        finally:
-            rows.unpersist()
 
     # -- what goes wrong
 

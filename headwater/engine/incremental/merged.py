@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from headwater.engine.incremental.contract import Tick
 from headwater.engine.view_commit import Change
 from headwater.lake.iceberg.merge import Upsert, upsert
+from headwater.lake.java import cached
 
 
 @contextmanager
@@ -19,9 +20,6 @@ def merged(tick: Tick, sql: str, change: Upsert) -> Iterator[Change]:
         sql: the rows, at most one for each key; registered as the source of the change.
         change: how they change the table.
     """
-    rows = tick.session.sql(sql).persist()
-    try:
-        rows.createOrReplaceTempView(change.source)
+    with ExitStack() as opened:
+        cached(tick.session.sql(sql), opened).createOrReplaceTempView(change.source)
         yield Change(lambda target: upsert(tick.session, target, change, tick.before))
-    finally:
-        rows.unpersist()

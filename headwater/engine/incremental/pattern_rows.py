@@ -21,6 +21,7 @@ from pyspark.util import PythonEvalType
 
 from headwater.errors import TerminalError
 from headwater.lake.failures import text_of
+from headwater.lake.java import cached
 from headwater.patterns.clause import MATCH
 from headwater.patterns.recent import RecentRows
 from headwater.patterns.tables import UNSURE, failure_in, matched_batches
@@ -57,8 +58,7 @@ def _matches(session: SparkSession, step: PatternStep, opened: ExitStack) -> Dat
     if step.recent is None:
         return _found(session, step, step.sql)
     rows = RecentRows(step.recent.since, step.recent.until)
-    recent = _found(session, step, step.recent.sql, rows).persist()
-    opened.callback(recent.unpersist)
+    recent = cached(_found(session, step, step.recent.sql, rows), opened)
     sure = recent[MATCH] != UNSURE
     # the number of a row without a match is NULL, but such a clause never reads recent rows
     unsure = recent.where(~sure).select(*step.clause.partition)

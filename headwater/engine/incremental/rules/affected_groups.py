@@ -15,7 +15,6 @@ from headwater.engine.incremental.recompute_policy import RECOMPUTED, TOUCHED
 from headwater.engine.incremental.whole import whole_writer
 from headwater.engine.inputs import register_cached
 from headwater.engine.view_commit import Change
-from headwater.lake.java import planned_once
 from headwater.lake.protocol.table import Target
 from headwater.plan.program import CURRENT, UNIT, UNITS, AffectedGroupsProgram
 from headwater.plan.view_plan import ViewPlan
@@ -29,10 +28,10 @@ def _change(tick: Tick, program: AffectedGroupsProgram) -> Iterator[Change]:
     session, before = tick.session, tick.before
     if program.reads_current:
         before.table.read(before.table.snapshot_id()).createOrReplaceTempView(CURRENT)
-    with ExitStack() as cached:
+    with ExitStack() as opened:
         for step in program.steps:
-            register_cached(planned_once(session.sql(step.sql)), step.name, cached)
-        touched = register_cached(session.sql(program.units_sql), UNITS, cached)
+            register_cached(session.sql(step.sql), step.name, opened)
+        touched = register_cached(session.sql(program.units_sql), UNITS, opened)
         counts = {TOUCHED: touched}
         if touched == 0:
             yield Change(lambda target: None, counts)
@@ -42,7 +41,7 @@ def _change(tick: Tick, program: AffectedGroupsProgram) -> Iterator[Change]:
             whole = whole_writer(session, program.all_sql, before)
             yield Change(whole, {**counts, RECOMPUTED: 1})
         elif before.table.one_statement:
-            register_cached(session.sql(_both_sql(tick.plan, program)), _SOURCE, cached)
+            register_cached(session.sql(_both_sql(tick.plan, program)), _SOURCE, opened)
             yield Change(lambda target: _merge(session, tick.plan, target), counts)
         else:
             yield Change(lambda target: _replace(session, program, target), counts)

@@ -15,6 +15,7 @@ from headwater.engine.incremental.whole import whole_writer
 from headwater.engine.inputs import register_cached
 from headwater.engine.view_commit import Change
 from headwater.lake.iceberg.merge import Upsert, same_keys, upsert
+from headwater.lake.java import cached
 from headwater.plan.program import AffectedKeysProgram
 from headwater.plan.rules.affected_keys import KEYS
 
@@ -36,8 +37,8 @@ def _change(tick: Tick, program: AffectedKeysProgram) -> Iterator[Change]:
         insert_when=f"s.{PRESENT}",
     )
     columns = [f"k.`{key}`" for key in program.keys] + [f"r.`{name}`" for name in others]
-    with ExitStack() as cached:
-        touched = register_cached(session.sql(program.keys_sql), KEYS, cached)
+    with ExitStack() as opened:
+        touched = register_cached(session.sql(program.keys_sql), KEYS, opened)
         counts = {TOUCHED: touched}
         if tick.limits.by_touched(touched, before.rows if program.complete else None):
             whole = whole_writer(session, program.all_sql, before)
@@ -47,9 +48,8 @@ def _change(tick: Tick, program: AffectedKeysProgram) -> Iterator[Change]:
             f"SELECT {', '.join(columns)}, r.{PRESENT} FROM {KEYS} k"
             f" LEFT JOIN (SELECT *, true AS {PRESENT} FROM ({program.query_sql})) r"
             f" ON {same_keys(program.keys, 'k', 'r')}"
-        ).persist()
-        cached.callback(rows.unpersist)
-        rows.createOrReplaceTempView(SOURCE)
+        )
+        cached(rows, opened).createOrReplaceTempView(SOURCE)
         yield Change(lambda target: upsert(session, target, change, before), counts)
 
 
