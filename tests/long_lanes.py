@@ -10,6 +10,7 @@ into ``long_lanes_ran.json``: commit the file.
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
@@ -124,8 +125,6 @@ def run(part: Part, seconds: float = STOP_AFTER, grace: float = END_AFTER) -> Ou
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
-        text=True,
-        errors="replace",
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
         start_new_session=True,
     )
@@ -143,14 +142,17 @@ def run(part: Part, seconds: float = STOP_AFTER, grace: float = END_AFTER) -> Ou
     for timer in timers:
         timer.daemon = True
         timer.start()
-    lines, last = [], ""
-    assert process.stdout is not None
-    with process.stdout:
-        for line in process.stdout:
-            if not stopped and line.strip() and not OF_OTHERS.match(line):
-                last = COLOUR.sub("", line).strip()
-            lines.append(line)
-            sys.stdout.write(line)
+    printed, until_stopped = "", ""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    pipe = process.stdout
+    assert pipe is not None
+    with pipe:
+        while some := os.read(pipe.fileno(), 1 << 16):  # a line of dots has no end for long
+            text = decoder.decode(some)
+            printed += text
+            if not stopped:
+                until_stopped = printed
+            sys.stdout.write(text)
             sys.stdout.flush()
     code = process.wait()
     for timer in timers:
@@ -159,9 +161,17 @@ def run(part: Part, seconds: float = STOP_AFTER, grace: float = END_AFTER) -> Ou
         commit=commit,
         day=f"{datetime.now(UTC):%Y-%m-%d}",
         minutes=round((datetime.now(UTC) - began).total_seconds() / 60),
-        result=result(code, "".join(lines), stopped=stopped),
-        words=last[:100],
+        result=result(code, printed, stopped=stopped),
+        words=_last_words(until_stopped)[:100],
     )
+
+
+def _last_words(printed: str) -> str:
+    """The last line that says something."""
+    for line in reversed(printed.splitlines()):
+        if line.strip() and not OF_OTHERS.match(line):
+            return COLOUR.sub("", line).strip()
+    return ""
 
 
 def result(code: int, printed: str, *, stopped: bool) -> str:

@@ -16,6 +16,9 @@ from headwater.dialect.vocabulary import name_shown
 PLACES = "places"
 """Key of ``meta`` of a FROM item: the numbers of what it stands for in the text of the query."""
 
+_OF_SEVERAL = ("joins", "laterals", "group", "distinct")
+"""Parts of a SELECT whose rows are not rows of FROM, or not once each."""
+
 
 def stand_for(node: exp.Expr, written: exp.Expr) -> None:
     """Let a FROM item stand for another one, too, which it replaces."""
@@ -149,6 +152,17 @@ def column_kept(select: exp.Select, name: str) -> exp.Column | None:
     if group is None or any(value for key, value in group.args.items() if key != "expressions"):
         return None  # GROUPING SETS and the like
     return output if output in group.expressions else None
+
+
+def columns_of_one(query: exp.Expr) -> dict[str, str]:
+    """Return the outputs of a bound query by the column that each is, if its rows are rows of FROM.
+
+    Each row of one table or relation once at most; of another query nothing is returned.
+    """
+    if not isinstance(query, exp.Select) or any(map(query.args.get, _OF_SEVERAL)):
+        return {}
+    plain = [each for each in query.selects if isinstance(each.unalias(), exp.Column)]
+    return {each.unalias().name: each.alias_or_name for each in plain}
 
 
 def written_name(output: exp.Expr) -> str:

@@ -36,6 +36,9 @@ def call_as_duckdb(query: exp.Expr) -> None:
 
 
 def _made(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Bracket):
+        node.set("offset", 1)  # the language counts from 1, as DuckDB does; sqlglot would from 0
+        return node
     if isinstance(node, _EVERY) and node.expressions[1].is_string:
         return duckdb_every(node)
     if isinstance(node, ZIP_WITH):

@@ -54,6 +54,9 @@ SELECT t.a, count(*) AS n FROM t GROUP BY "a";
 SELECT t.a, upper(k) AS k, count(*) AS n FROM t GROUP BY ALL;
 SELECT "at" FROM (SELECT id AS "at" FROM t) q GROUP BY q."at", at;
 SELECT * FROM b, c FULL JOIN z ON c.id = z.id;
+SELECT id, TRY(CAST(k AS BIGINT)) AS c, TRY(coalesce(v / a, 1)) AS d, TRY(xs[4] + v) AS e, TRY(TRY(v * i) * i) AS f FROM t WHERE TRY(CAST(k AS DATE)) = day;
+SELECT TRY(CAST(k AS DATE)) AS c, TRY(sum(a) / count(x)) AS d FROM t GROUP BY TRY(CAST(k AS DATE)) HAVING TRY(1 / count(x)) = 1;
+SELECT id, concat(xs, ARRAY[1], xs) AS c, ys || k AS d, k || ys AS e, xs || i || v AS f, ARRAY[xs] || xs AS g FROM t;
 --: UNKNOWN_COLUMN
 SELECT t.id, b.v AS bv, c.v AS cv FROM t, b JOIN c ON t.id = c.id;
 --: AMBIGUOUS_COLUMN

@@ -88,7 +88,7 @@ def test_the_words_of_a_part_are_its_counts() -> None:
 
 def test_a_part_is_ended_with_all_its_processes(tmp_path: Path) -> None:
     begun = tmp_path / "begun"
-    deaf = f"trap '' INT; echo 1 of 9; (touch {begun}; exec sleep infinity)"
+    deaf = f"trap '' INT; printf '1 of 9'; (touch {begun}; exec sleep infinity)"
     for patience in (1, 5, 60):  # seconds in which a busy machine has to start it
         outcome = run(Part("deaf", deaf), seconds=patience, grace=1)
         if begun.exists():

@@ -31,6 +31,7 @@ from headwater.analyze.correlated.places import place_subqueries
 from headwater.analyze.correlated.subqueries import bind_predicates, has_predicates
 from headwater.analyze.definitions import Field
 from headwater.analyze.diagnostics import Diagnostics
+from headwater.analyze.failing.attempts import settle_attempts
 from headwater.analyze.inference.infer import infer
 from headwater.analyze.inference.outputs import (
     comment_of,
@@ -216,6 +217,11 @@ def _types(binding: SelectBinding) -> None:
             expect_boolean(root.this, root.key.upper(), binding.report)
 
 
+def _attempts(binding: SelectBinding) -> None:
+    for root in binding.select.iter_expressions():
+        settle_attempts(root, binding.report)
+
+
 def _aggregates_placed(binding: SelectBinding) -> None:
     if binding.grouped:
         check_aggregates(binding.select, binding.report)
@@ -307,6 +313,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("merge", _merge, ("columns resolved", "recent", "comments"), ("merged",)),
     Pass("windows", _windows, ("group keys", "merged"), ("window keys",)),
     Pass("types", _types, ("window keys", "order", "intervals"), ("types",)),
+    Pass("attempts", _attempts, ("types",), ("attempts settled",)),
     Pass(
         "settled frames",
         lambda b: settle_frames(b.select, b.report),
@@ -320,7 +327,12 @@ PASSES: tuple[Pass, ...] = (
         ("frames",),
     ),
     Pass("collect", lambda b: settle(b.select), ("settled frames",), ("collections ordered",)),
-    Pass("ties", lambda b: break_ties(b.select, b.report), ("types", "order"), ("ties broken",)),
+    Pass(
+        "ties",
+        lambda b: break_ties(b.select, b.relations, b.report),
+        ("types", "order"),
+        ("ties broken",),
+    ),
     Pass(
         "windows placed",
         lambda b: check_windows(b.select, b.report),

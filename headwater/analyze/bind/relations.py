@@ -27,6 +27,7 @@ from headwater.analyze.inference.infer import infer
 from headwater.analyze.names.scope import Relation, as_fields, is_beyond, knows, resolve
 from headwater.analyze.patterns.from_item import pattern_rows
 from headwater.analyze.query_parts import (
+    columns_of_one,
     own_aggregate,
     rename_outputs,
     stand_for,
@@ -364,7 +365,8 @@ class RelationBinder:
             return self._passed_on(node, alias, below, fields)
         self.binder.inputs[name] = None
         _set_alias(node, alias)
-        return Relation(alias, as_fields(fields), node)
+        key = catalog.views[name].proven_key if name in catalog.views else None
+        return Relation(alias, as_fields(fields), node, key=key)
 
     def _passed_on(
         self, node: exp.Table, alias: str, query: exp.Query, fields: Sequence[Field]
@@ -387,7 +389,17 @@ class RelationBinder:
         _set_alias(node, alias)
         if self.binder.tainted:
             return self._broken(alias, node)
-        return Relation(alias, as_fields(fields), node)
+        return Relation(alias, as_fields(fields), node, key=self._key_of(node.this))
+
+    def _key_of(self, query: exp.Expr) -> Sequence[str] | None:
+        """The key of the table of which a bound query shows rows, by the names that it gives."""
+        shown = columns_of_one(query)
+        table = query.args["from_"].this if shown else None
+        view = self.binder.catalog.views.get(table.name) if isinstance(table, exp.Table) else None
+        key = view.proven_key if view is not None else None
+        if key is None or not shown.keys() >= {*key}:
+            return None
+        return [shown[each] for each in key]
 
     def _recursive(self, node: RecursiveRows) -> Relation:
         alias, binder = node.alias, self.binder

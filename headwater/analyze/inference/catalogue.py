@@ -25,6 +25,7 @@ _WRITTEN: Mapping[type[exp.Expr], str] = {
     exp.Case: "case",
     exp.Cast: "cast",
     exp.TryCast: "try_cast",
+    exp.Try: "try",
     exp.Mod: "mod",
     exp.Median: "median",
     exp.PercentileCont: "percentile_cont",

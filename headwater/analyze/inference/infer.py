@@ -9,8 +9,9 @@ language.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf, isfinite
+from typing import cast
 
 from sqlglot import exp
 
@@ -98,9 +99,9 @@ def _rule(node: exp.Expr) -> Rule:
 
 
 def _call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
-    if (carried := carried_call(node)) is not None:
-        node.replace(carried)
-        return infer(carried, report)
+    if (other := carried_call(node) or _joined_arrays(node)) is not None:
+        node.replace(other)
+        return infer(other, report)
     return call(node, report) if lambdas_typed(node, infer, report) else t.UNKNOWN
 
 
@@ -228,6 +229,10 @@ def _escape(node: exp.Expr, report: Diagnostics) -> exp.DataType:
 
 def _concat(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     sides = [node.this, node.args["expression"]]
+    kinds = [type_of(side) for side in sides]
+    if t.common_type(kinds) is None:
+        _take_for_array(sides, kinds, report)
+        sides = [node.this, node.args["expression"]]
     if [t.family(type_of(side)) for side in sides] == ["array", "array"]:
         return merge(sides, "operands of ||", report)
     if node.meta.get(DIALECT) in _JOIN_ANY and "text" in map(t.family, map(type_of, sides)):
@@ -237,6 +242,27 @@ def _concat(node: exp.Expr, report: Diagnostics) -> exp.DataType:
                 cast_to(side, t.VARCHAR)
     _expect_text(node, "||", report)
     return t.VARCHAR
+
+
+def _take_for_array(
+    sides: Sequence[exp.Expr], kinds: Sequence[exp.DataType], report: Diagnostics
+) -> None:
+    """Write an element before or behind an array as an array of it."""
+    for side, kind, other in zip(sides, kinds, reversed(kinds), strict=True):
+        if other.this is t.Type.ARRAY and t.common_type([*t.elements(other), kind]) is not None:
+            side.replace(wrapped := exp.Array(expressions=[side.copy()]))
+            infer(wrapped, report)
+
+
+def _joined_arrays(node: exp.Expr) -> exp.Expr | None:
+    """Return a call of concat over arrays by the operator; None for any other call."""
+    parts = node.expressions if type(node) is exp.Concat else []
+    if not any(type_of(each).this is t.Type.ARRAY for each in parts):
+        return None
+    first, *others = (each.copy() for each in parts)
+    for each in others:
+        first = exp.DPipe(this=first, expression=each)
+    return cast(exp.Expr, first)
 
 
 def _case(node: exp.Expr, report: Diagnostics) -> exp.DataType:
@@ -337,6 +363,7 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.If: _if,
     exp.Cast: bind_cast,
     exp.TryCast: bind_cast,
+    exp.Try: _same,
     exp.Interval: _interval,
     exp.Array: array,
     exp.Struct: row,

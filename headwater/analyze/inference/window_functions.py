@@ -2,8 +2,8 @@
 
 In: a SELECT whose columns are resolved. Out: typed windows. What depends on the order of rows that
 tie (row_number, lag, frames of ROWS) is ordered further by every column of FROM, or by the group
-keys, and refused where rows could still differ in an array, a map or a row that the SELECT reads;
-rank and frames of RANGE treat rows that tie alike, and are left as they are.
+keys, and refused where rows without a key could still differ in an array, a map or a row that the
+SELECT reads; rank and frames of RANGE treat rows that tie alike, and are left as they are.
 """
 
 from __future__ import annotations
@@ -22,10 +22,17 @@ from headwater.analyze.names.ordering import (
     columns_of,
     has_no_order,
     is_comparable,
+    key_of,
     refuse_ties,
 )
 from headwater.analyze.names.scope import Relation
-from headwater.analyze.query_parts import is_aggregate, is_over, window_calls, windows_of
+from headwater.analyze.query_parts import (
+    columns_of_one,
+    is_aggregate,
+    is_over,
+    window_calls,
+    windows_of,
+)
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import cast_to, merge, type_of
 from headwater.analyze.typing.frames import check_frame
@@ -54,8 +61,6 @@ WINDOW_FUNCTIONS: Mapping[type[exp.Expr], str] = {**NUMBERED, **SHARES, **VALUES
 
 _WITHOUT_FRAMES = (*NUMBERED, *SHARES, exp.Lag, exp.Lead)
 _OF_TIES: tuple[type[exp.Expr], ...] = (exp.RowNumber, exp.Ntile, *VALUES)
-_OF_SEVERAL = ("joins", "laterals", "group", "distinct")
-"""Parts of a SELECT whose rows are not rows of FROM, or not once each."""
 _IN_WINDOWS = (exp.Order, exp.Ordered, exp.WindowSpec, exp.Where)
 _WHOLE = (*t.SCALARS, "binary", "unknown")
 """Families of types whose values have no parts."""
@@ -184,12 +189,9 @@ def _of_one_table(node: exp.Expr, columns: set[str]) -> bool:
     """Return whether rows are distinct rows of one table, with some columns unchanged."""
     if isinstance(node, exp.Table):
         return True
-    select = node.this if isinstance(node, exp.Subquery) else None
-    if not isinstance(select, exp.Select) or any(map(select.args.get, _OF_SEVERAL)):
-        return False
-    plain = [each for each in select.selects if isinstance(each.unalias(), exp.Column)]
-    kept = {each.alias_or_name for each in plain if each.unalias().name == each.alias_or_name}
-    return columns <= kept and isinstance(select.args["from_"].this, exp.Table)
+    kept = columns_of_one(node.this) if isinstance(node, exp.Subquery) else {}
+    same = all(kept.get(each) == each for each in columns)
+    return same and isinstance(node.this.args["from_"].this, exp.Table)
 
 
 def _of_groups(select: exp.Select) -> tuple[list[exp.Expr], list[exp.Expr]]:
@@ -204,7 +206,8 @@ def _of_rows(
 ) -> tuple[list[exp.Expr], list[exp.Expr]]:
     """Return what tells rows of FROM apart, and what the SELECT reads that no order tells apart."""
     # An array does not sort, but a value computed from it may: ``cardinality(a)`` tells rows apart.
-    aliases = {relation.alias for relation in relations}
+    # Rows with one key are one row.
+    aliases = {relation.alias for relation in relations if key_of(relation) is None}
     ties = columns_of(relations)
     untold: list[exp.Expr] = []
     qualify = select.args.get("qualify")

@@ -3,7 +3,8 @@
 In: SELECTs whose columns are resolved. Out: the same in a form in which rows that tie cannot be
 exchanged: ORDER BY goes on with every other column that can be compared. What is left equal then is
 equal in everything, so that two runs and two engines take the same rows. Where they could still
-differ in an array, a map or a row that is read, that is refused.
+differ in an array, a map or a row that is read, ORDER BY goes on with the key of what is read. If
+none is known, that is refused.
 """
 
 from __future__ import annotations
@@ -157,8 +158,12 @@ def cast_outputs(
             cast_to(item.this, kind)
 
 
-def break_ties(select: exp.Select, report: Diagnostics) -> None:
-    """Let ORDER BY … LIMIT go on with the outputs that are not in it, in place."""
+def break_ties(select: exp.Select, relations: Sequence[Relation], report: Diagnostics) -> None:
+    """Let ORDER BY … LIMIT go on with the outputs that are not in it, in place.
+
+    Args:
+        relations: what its FROM gives.
+    """
     order = select.args.get("order")
     if order is None:
         return
@@ -175,8 +180,32 @@ def break_ties(select: exp.Select, report: Diagnostics) -> None:
             order.append("expressions", _ascending(column))
     known = [*filter(is_comparable, outputs.values()), *(item.this for item in order.expressions)]
     for name, value in outputs.items():
-        if name not in named and has_no_order(value) and not _follows(value, known):
+        if name in named or not has_no_order(value) or _follows(value, known):
+            continue
+        keys = None if is_distinct(select) or is_aggregate(select) else _keys_of(value, relations)
+        if keys is None:
             refuse_ties(value, "leave it out, or select the parts that can be compared", report)
+            continue
+        for key in (each for each in keys if each not in known):
+            order.append("expressions", _ascending(key))
+            known.append(key)
+
+
+def _keys_of(value: exp.Expr, relations: Sequence[Relation]) -> list[exp.Expr] | None:
+    """Return the keys of what a value is computed from; None if it is no value of single rows."""
+    read = {column.table for column in value.find_all(exp.Column)}
+    keyed = [key for each in relations if each.alias in read and (key := key_of(each)) is not None]
+    if len(keyed) < len(read) or value.find(exp.Window, exp.Query):
+        return None
+    return [column for key in keyed for column in key]
+
+
+def key_of(relation: Relation) -> list[exp.Column] | None:
+    """Return the key of a relation, typed; None if none is known whose values can be compared."""
+    if relation.key is None:
+        return None
+    columns = [column_of(relation.alias, relation.fields[name]) for name in relation.key]
+    return columns if all(map(is_comparable, columns)) else None
 
 
 def _follows(value: exp.Expr, known: Sequence[exp.Expr]) -> bool:

@@ -52,6 +52,7 @@ class Relation:
         computed: what stands for its columns if no FROM item has them (LATERAL): bound expressions
             over the relations before it.
         twice: columns that more than one FROM item in brackets has.
+        key: columns that no two of its rows share, as far as known; None if no key is.
         reads: the marks of columns of subqueries that belong to it.
     """
 
@@ -62,6 +63,7 @@ class Relation:
     broken: bool = False
     computed: Mapping[str, exp.Expr] | None = None
     twice: frozenset[str] = frozenset()
+    key: Sequence[str] | None = None
     reads: dict[int, exp.Column] = dataclasses.field(default_factory=dict, compare=False)
 
     @property

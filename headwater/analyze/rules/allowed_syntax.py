@@ -86,6 +86,7 @@ _OPERATORS: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.If: frozenset(("this", "true", "false")),
     exp.Cast: frozenset(("this", "to")),
     exp.TryCast: frozenset(("this", "to", "safe", "requires_string")),
+    exp.Try: _ONE,
     exp.Lambda: _ONE | _MANY,
     exp.Array: _MANY | {"value_constructor"},
     exp.Struct: _MANY,

@@ -187,6 +187,13 @@ FORMS: tuple[Described, ...] = (
         (("if(2 > 1, 'yes', 'no')", "'yes'"), ("if(1 > 2, 'yes')", "NULL")),
     ),
     Described(
+        "try",
+        "TRY(x)",
+        "Returns x, and NULL where computing it fails.",
+        (("TRY(1 / 0)", "NULL"), ("coalesce(TRY(CAST('a' AS INTEGER) + 1), 0)", "0")),
+        "An aggregate that can fail, as a sum of `BIGINT`, stands in a subquery.",
+    ),
+    Described(
         "try_cast",
         "TRY_CAST(x AS type)",
         "Converts a value, and returns NULL if it cannot be converted.",

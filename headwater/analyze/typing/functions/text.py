@@ -54,8 +54,13 @@ TEXT: Table = {
     exp.Concat: Function(
         "concat",
         "concat(text, …)",
-        "Joins texts; the operator `||` does the same.",
-        (("concat('head', 'water')", "'headwater'"), ("concat('head', NULL)", "NULL")),
+        "Joins texts, or arrays; the operator `||` does the same.",
+        (
+            ("concat('head', 'water')", "'headwater'"),
+            ("concat('head', NULL)", "NULL"),
+            ("concat(ARRAY[1], ARRAY[2, 3])", "[1, 2, 3]"),
+        ),
+        "Beside an array, a value is an array of it.",
         params=("text", "text*"),
         result=_TEXT,
     ),
