@@ -10,7 +10,8 @@ from typing import cast
 
 from sqlglot import exp
 
-from headwater.analyze.inference.compositions import LANGUAGE, composed_untyped
+from headwater.analyze.inference.compositions import LANGUAGE
+from headwater.analyze.inference.language_texts import composed_untyped
 from headwater.analyze.names.function_names import read_names
 from headwater.analyze.portable.engine_texts import untyped_text
 from headwater.analyze.portable.function_edge_cases import duckdb_zip

@@ -56,6 +56,12 @@ SELECT "at" FROM (SELECT id AS "at" FROM t) q GROUP BY q."at", at;
 SELECT * FROM b, c FULL JOIN z ON c.id = z.id;
 SELECT id, TRY(CAST(k AS BIGINT)) AS c, TRY(coalesce(v / a, 1)) AS d, TRY(xs[4] + v) AS e, TRY(TRY(v * i) * i) AS f FROM t WHERE TRY(CAST(k AS DATE)) = day;
 SELECT TRY(CAST(k AS DATE)) AS c, TRY(sum(a) / count(x)) AS d FROM t GROUP BY TRY(CAST(k AS DATE)) HAVING TRY(1 / count(x)) = 1;
+SELECT id, sequence(day, day + INTERVAL '9' DAY, INTERVAL '3' DAY) AS c, sequence(DATE '2026-01-01', day) AS d, sequence(tz, tz + INTERVAL '1' HOUR, INTERVAL '20' MINUTE) AS e FROM t;
+SELECT s.day, count(t.id) AS n FROM UNNEST(sequence(DATE '2026-01-01', DATE '2026-01-31')) AS s (day) LEFT JOIN t ON t.day = s.day GROUP BY s.day;
+SELECT id, 100.0 * (s - lag(s) OVER (ORDER BY id)) / nullif(greatest(s, 1), 0) AS c FROM (SELECT id, sum(d) AS s FROM t GROUP BY id) q;
+SELECT id FROM t WHERE EXISTS (SELECT 1 FROM UNNEST(t.xs) AS u(x) WHERE u.x = 3);
+SELECT id, l.n FROM t CROSS JOIN LATERAL (SELECT count(*) AS n FROM UNNEST(t.xs) AS u(x)) AS l;
+SELECT id, (SELECT max(r.p) FROM UNNEST(rs) AS u (r)) AS c FROM t WHERE EXISTS (SELECT 1 FROM UNNEST(ys) AS u (y) WHERE y LIKE k);
 SELECT id, concat(xs, ARRAY[1], xs) AS c, ys || k AS d, k || ys AS e, xs || i || v AS f, ARRAY[xs] || xs AS g FROM t;
 --: UNKNOWN_COLUMN
 SELECT t.id, b.v AS bv, c.v AS cv FROM t, b JOIN c ON t.id = c.id;
@@ -106,10 +112,7 @@ SELECT q.x FROM (SELECT u.x FROM UNNEST(split('a,b', ',')) AS u(x)) q;
 SELECT q.x, t.id FROM (SELECT u.x FROM UNNEST(split('a,b', ',')) AS u(x)) q JOIN t ON t.k = q.x;
 SELECT u.x FROM UNNEST(split('a,b', ',')) AS u(x) UNION ALL SELECT k FROM t;
 --: NOT_YET
-SELECT id FROM t WHERE EXISTS (SELECT 1 FROM UNNEST(t.xs) AS u(x) WHERE u.x = 3);
 SELECT id FROM t WHERE EXISTS (SELECT 1 FROM b CROSS JOIN UNNEST(t.xs) AS u(x) WHERE u.x = b.id);
---: UNKNOWN_TABLE
-SELECT id, l.n FROM t CROSS JOIN LATERAL (SELECT count(*) AS n FROM UNNEST(t.xs) AS u(x)) AS l;
 --: UNKNOWN_TABLE, NOT_YET
 SELECT id, l.n FROM t CROSS JOIN LATERAL (SELECT u.x AS n FROM UNNEST(t.xs) AS u(x)) AS l;
 --: ok

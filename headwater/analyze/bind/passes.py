@@ -42,9 +42,9 @@ from headwater.analyze.inference.outputs import (
     name_in_qualify,
     name_outputs,
 )
-from headwater.analyze.inference.window_functions import anchor_windows
+from headwater.analyze.inference.ties import anchor_windows, break_ties
 from headwater.analyze.names.grouping import bind_grouping
-from headwater.analyze.names.ordering import bind_order, break_ties
+from headwater.analyze.names.ordering import bind_order
 from headwater.analyze.names.scope import Relation, is_beyond, knows, note_read, resolve
 from headwater.analyze.portable.collecting_aggregates import settle
 from headwater.analyze.portable.frames import settle_frames

@@ -42,6 +42,7 @@ from headwater.analyze.shapes.pivots import without_pivots
 from headwater.analyze.shapes.quantified import without_quantifiers
 from headwater.analyze.shapes.semi_joins import without_semi_joins
 from headwater.analyze.shapes.tuples import without_tuples
+from headwater.analyze.shapes.unnested_subqueries import without_unnested_subqueries
 from headwater.analyze.shapes.zones import without_zones
 from headwater.analyze.time.clock import has_clock, reads_clock, with_clock
 from headwater.analyze.time.dated import date_comparisons
@@ -89,6 +90,7 @@ def bind_view(
     if not write_out_windows(query, report):
         return None
     without_distinct_windows(query)
+    without_unnested_subqueries(query)
     without_constants(query)
     without_quantifiers(query, report)
     without_tuples(query, report)

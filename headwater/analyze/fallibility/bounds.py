@@ -25,6 +25,11 @@ SMALL: Mapping[type[exp.Expr], int] = {
     **dict.fromkeys((exp.RowNumber, exp.Rank, exp.DenseRank), 2**50),
 }
 """Functions whose value is bounded whatever they are given."""
+_ONE_OF_THEM = (
+    *(exp.Filter, exp.Window, exp.Max, exp.Min, exp.Avg, exp.Nullif, exp.IgnoreNulls, exp.Try),
+    *(exp.FirstValue, exp.LastValue, exp.NthValue, exp.AnyValue, exp.ArgMax, exp.ArgMin),
+)
+"""What gives one of the values of its first operand, or lies between them."""
 _MOST_ROWS = 10**10
 """So many rows are added up at most."""
 
@@ -42,10 +47,14 @@ def bound_of(node: exp.Expr) -> int | None:
             return _least(None if each is None else each * _MOST_ROWS, _own_bound(kind))
         case exp.Column() if node.meta.get(BOUND) is not None:
             return _least(node.meta[BOUND], _own_bound(kind))
-        case exp.Filter() | exp.Window() | exp.Max() | exp.Min() | exp.Avg() | exp.Nullif():
-            return _least(bound_of(node.this), _own_bound(kind))
-        case exp.Coalesce():
+        case exp.Lag() | exp.Lead():
+            return _most([node.this, node.args.get("default") or exp.null()], kind)
+        case exp.Coalesce() | exp.Greatest() | exp.Least():
             return _most([node.this, *node.expressions], kind)
+        case exp.If():
+            return _most([node.args["true"], node.args.get("false") or exp.null()], kind)
+        case _ if isinstance(node, _ONE_OF_THEM):
+            return _least(bound_of(node.this), _own_bound(kind))
         case exp.Case():
             values = [each.args["true"] for each in node.args["ifs"]]
             return _most([*values, node.args.get("default") or exp.null()], kind)

@@ -5,7 +5,7 @@ In: SQL with ``_1``, ``_2`` for arguments, and typed arguments. Out: a typed tre
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 from typing import cast
 
 from sqlglot import exp
@@ -13,12 +13,12 @@ from sqlglot import exp
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.fallibility.fallible import SAFE
 from headwater.analyze.inference.infer import infer
+from headwater.analyze.inference.language_texts import parsed
 from headwater.analyze.lets import once
-from headwater.analyze.names.function_names import read_names
 from headwater.analyze.typing import functions as f
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
-from headwater.dialect.meanings.templates import filled, hole, template
+from headwater.dialect.meanings.templates import filled, hole
 
 LANGUAGE = "language"
 """Key of the texts of a function, beside those of engines: what it is made of in the language."""
@@ -31,7 +31,7 @@ def composed(text: str, given: list[exp.Expr]) -> exp.Expr:
         text: in the language.
         given: typed arguments; they are copied. One that is not there is NULL.
     """
-    root = exp.Paren(this=_parsed(text).copy())
+    root = exp.Paren(this=parsed(text).copy())
     for column in list(root.find_all(exp.Column)):
         place = hole(column)
         column.type = type_of(given[place - 1]) if place <= len(given) else t.NULL
@@ -41,16 +41,6 @@ def composed(text: str, given: list[exp.Expr]) -> exp.Expr:
     infer(root, report)
     assert not report.errors, (text, report.errors[0])
     return filled(root, given)
-
-
-def composed_untyped(text: str, given: list[exp.Expr]) -> exp.Expr:
-    """Return an expression over arguments of which no type is known.
-
-    Args:
-        text: in the language.
-        given: the arguments; they are copied.
-    """
-    return filled(exp.Paren(this=_parsed(text).copy()), given)
 
 
 def compose_calls(root: exp.Expr) -> None:
@@ -72,11 +62,3 @@ def compose_calls(root: exp.Expr) -> None:
 
 def _composed_call(text: str, node: exp.Expr) -> exp.Expr:
     return composed(text, f.arguments(cast(exp.Func, node)))
-
-
-@cache
-def _parsed(text: str) -> exp.Expr:
-    statement = exp.Select(expressions=[template(text).copy()])
-    read_names(statement, internal=True)
-    found: exp.Expr = statement.expressions[0]
-    return found

@@ -22,6 +22,7 @@ from headwater.analyze.inference.carried import carried_call, check_values, read
 from headwater.analyze.inference.casts import bind_cast
 from headwater.analyze.inference.lambdas import lambdas_typed, waiting_lambda
 from headwater.analyze.inference.lists import LISTS
+from headwater.analyze.inference.time_sequences import sequence_of_times
 from headwater.analyze.inference.window_functions import (
     WINDOW_FUNCTIONS,
     ignore_nulls,
@@ -99,7 +100,7 @@ def _rule(node: exp.Expr) -> Rule:
 
 
 def _call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
-    if (other := carried_call(node) or _joined_arrays(node)) is not None:
+    if other := carried_call(node) or _joined_arrays(node) or sequence_of_times(node):
         node.replace(other)
         return infer(other, report)
     return call(node, report) if lambdas_typed(node, infer, report) else t.UNKNOWN

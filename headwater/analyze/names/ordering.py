@@ -1,10 +1,6 @@
-"""Which rows come first: ORDER BY … LIMIT, and the order within OVER.
+"""ORDER BY: what its items name, what can be sorted, and how an order goes on.
 
-In: SELECTs whose columns are resolved. Out: the same in a form in which rows that tie cannot be
-exchanged: ORDER BY goes on with every other column that can be compared. What is left equal then is
-equal in everything, so that two runs and two engines take the same rows. Where they could still
-differ in an array, a map or a row that is read, ORDER BY goes on with the key of what is read. If
-none is known, that is refused.
+In: SELECTs with their relations. Out: the same with resolved items, in place.
 """
 
 from __future__ import annotations
@@ -158,65 +154,6 @@ def cast_outputs(
             cast_to(item.this, kind)
 
 
-def break_ties(select: exp.Select, relations: Sequence[Relation], report: Diagnostics) -> None:
-    """Let ORDER BY … LIMIT go on with the outputs that are not in it, in place.
-
-    Args:
-        relations: what its FROM gives.
-    """
-    order = select.args.get("order")
-    if order is None:
-        return
-    outputs = {item.alias: item.this for item in select.selects}
-    for item in order.expressions:
-        if isinstance(item.this, exp.Column) and item.this.name in outputs and not item.this.table:
-            item.this.type = type_of(outputs[item.this.name])
-        check_sortable(item, report)
-    named = {item.this.name for item in order.expressions if not item.this.args.get("table")}
-    for name, value in outputs.items():
-        if name not in named and is_comparable(value):
-            column = exp.column(name)
-            column.type = type_of(value)
-            order.append("expressions", _ascending(column))
-    known = [*filter(is_comparable, outputs.values()), *(item.this for item in order.expressions)]
-    for name, value in outputs.items():
-        if name in named or not has_no_order(value) or _follows(value, known):
-            continue
-        keys = None if is_distinct(select) or is_aggregate(select) else _keys_of(value, relations)
-        if keys is None:
-            refuse_ties(value, "leave it out, or select the parts that can be compared", report)
-            continue
-        for key in (each for each in keys if each not in known):
-            order.append("expressions", _ascending(key))
-            known.append(key)
-
-
-def _keys_of(value: exp.Expr, relations: Sequence[Relation]) -> list[exp.Expr] | None:
-    """Return the keys of what a value is computed from; None if it is no value of single rows."""
-    read = {column.table for column in value.find_all(exp.Column)}
-    keyed = [key for each in relations if each.alias in read and (key := key_of(each)) is not None]
-    if len(keyed) < len(read) or value.find(exp.Window, exp.Query):
-        return None
-    return [column for key in keyed for column in key]
-
-
-def key_of(relation: Relation) -> list[exp.Column] | None:
-    """Return the key of a relation, typed; None if none is known whose values can be compared."""
-    if relation.key is None:
-        return None
-    columns = [column_of(relation.alias, relation.fields[name]) for name in relation.key]
-    return columns if all(map(is_comparable, columns)) else None
-
-
-def _follows(value: exp.Expr, known: Sequence[exp.Expr]) -> bool:
-    """Return whether a value is the same wherever some others are."""
-    if value in known:
-        return True
-    if isinstance(value, (exp.Column, exp.AggFunc, exp.Window, exp.Query)):
-        return False
-    return all(_follows(part, known) for part in value.iter_expressions())
-
-
 def is_comparable(node: exp.Expr) -> bool:
     """Return whether every engine sorts the values of a typed expression alike."""
     return t.family(type_of(node)) in COMPARABLE
@@ -238,14 +175,6 @@ def check_sortable(item: exp.Expr, report: Diagnostics) -> None:
         report.add("TYPE_CLASH", message, item.this, "order by one of its parts")
 
 
-def refuse_ties(node: exp.Expr, hint: str, report: Diagnostics) -> None:
-    """Report what rows can differ in that tie in everything that can be compared."""
-    what = f'"{node.name}"' if isinstance(node, exp.Column) else "this"
-    kind = t.sql_type(type_of(node))
-    message = f"rows that tie can differ in {what}, and {kind} cannot be compared"
-    report.add("NON_DETERMINISTIC", message, node, hint)
-
-
 def anchored(order: exp.Order, columns: Iterable[exp.Expr]) -> exp.Order:
     """Return an order that goes on with other columns.
 
@@ -256,7 +185,7 @@ def anchored(order: exp.Order, columns: Iterable[exp.Expr]) -> exp.Order:
     known = {item.this.sql() for item in items}
     for column in columns:
         if column.sql() not in known and is_comparable(column):
-            items.append(_ascending(column.copy()))
+            items.append(ascending(column.copy()))
     return exp.Order(expressions=items)
 
 
@@ -272,7 +201,8 @@ def columns_of(relations: Sequence[Relation]) -> list[exp.Expr]:
     return found
 
 
-def _ascending(column: exp.Expr) -> exp.Ordered:
+def ascending(column: exp.Expr) -> exp.Ordered:
+    """Return an item that ORDER BY goes on with to break ties."""
     item = exp.Ordered(this=column, desc=False, nulls_first=False)
     item.meta[TIE] = True
     return item

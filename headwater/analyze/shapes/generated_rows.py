@@ -17,7 +17,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.diagnostics import Diagnostics
-from headwater.analyze.inference.compositions import composed_untyped
+from headwater.analyze.inference.language_texts import composed_untyped
 from headwater.analyze.query_parts import is_aggregate, relations
 from headwater.dialect.vocabulary import unnamed_column
 

@@ -132,3 +132,16 @@ SELECT a, count(DISTINCT c) OVER () AS n, count(*) OVER () AS m FROM l;
 SELECT a, count(DISTINCT c) FILTER (WHERE a > 1) OVER (PARTITION BY b) AS n FROM l;
 SELECT c, count(DISTINCT sum(b)) OVER () AS n FROM l GROUP BY c;
 SELECT a FROM l QUALIFY count(DISTINCT b) OVER (PARTITION BY c) > 1;
+SELECT id FROM g WHERE EXISTS (SELECT 1 FROM UNNEST(xs) AS u (x) WHERE x > 1);
+SELECT id FROM g WHERE NOT EXISTS (SELECT x FROM UNNEST(g.xs) AS u (x) WHERE u.x + id > 3);
+SELECT id, n, m FROM g CROSS JOIN LATERAL (SELECT count(*) AS n, max(x) AS m FROM UNNEST(g.xs) AS u
+  (x) WHERE x > id) q;
+SELECT id, 2 IN (SELECT x FROM UNNEST(xs) AS u (x)) AS m, id NOT IN (SELECT x + 1 FROM UNNEST(xs)
+  AS u (x) WHERE x <> 2) AS n FROM g;
+SELECT id FROM g WHERE NOT (CAST(NULL AS INTEGER) IN (SELECT x FROM UNNEST(xs) AS u (x)) OR id = 4);
+SELECT id, (SELECT count(*) FROM UNNEST(xs) AS u (x)) AS a, (SELECT count(x) FROM UNNEST(xs) AS u
+  (x)) AS b, (SELECT count(DISTINCT x) FROM UNNEST(xs) AS u (x) WHERE x < 3) AS c FROM g;
+SELECT id, (SELECT max(x) FROM UNNEST(xs) AS u (x)) AS a, (SELECT min(x * id) FROM UNNEST(xs) AS u
+  (x) WHERE x > 1) AS b FROM g;
+SELECT l.a FROM l WHERE EXISTS (SELECT 1 FROM g WHERE g.id = l.a AND EXISTS (SELECT 1 FROM
+  UNNEST(g.xs) AS u (x) WHERE x = l.b));

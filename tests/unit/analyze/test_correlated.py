@@ -113,6 +113,7 @@ def test_a_correlated_query_gives_the_rows_of_duckdb(
         ),
         ("SELECT a FROM l LEFT JOIN t ON t.i = l.a ANTI JOIN r USING (d)", "USING behind"),
         ("SELECT id, (SELECT sum(x) FROM UNNEST(xs) AS u (x)) AS n FROM g", "in FROM, in ON"),
+        ("SELECT id, EXISTS (SELECT max(x) FROM UNNEST(xs) AS u (x)) FROM g", "in FROM, in ON"),
         ("SELECT a FROM l WHERE EXISTS (SELECT nosuch FROM r WHERE r.d = l.b)", "nosuch"),
         ("SELECT a FROM l WHERE a IN (SELECT d FROM r WHERE e < l.b LIMIT 1)", "without ORDER BY"),
         ("SELECT a, v FROM l, LATERAL (SELECT d AS v FROM r WHERE e < l.z) AS q", '"z"'),

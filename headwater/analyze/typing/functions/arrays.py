@@ -100,7 +100,8 @@ ARRAYS: Table = dict(
             duckdb="CASE WHEN _1 <= _2 THEN generate_series(_1, _2)"
             " ELSE generate_series(_1, _2, -1) END ;; generate_series(_1, _2, _3)",
             fails=f"_3 = 0 OR (_3 > 0 AND _1 > _2) OR (_3 < 0 AND _1 < _2) OR {_STEPS} >= {_MOST}",
-            engines="It fails if the step leads away, or for more than 10,000 integers.",
+            engines="Dates are a day apart, or an `INTERVAL` of days; times an `INTERVAL` of"
+            " seconds to days. It fails if the step leads away, or for more than 10,000 elements.",
         ),
         line(
             "slice(x: array, start: bigint, length: bigint) -> type of x",
