@@ -194,6 +194,9 @@ def _value_of(arguments: Arguments) -> exp.DataType:
     return t.elements(arguments[0])[-1]
 
 
+UNNESTED = named("_unnested")
+"""An array that UNNEST gives one column of, in a function over arrays instead of a subquery."""
+
 SCALAR_SUBQUERY = named("_scalar_subquery")
 """The row of a scalar subquery of which there could be several."""
 
@@ -213,6 +216,14 @@ ELEMENTS: Table = {
     ),
     **dict(
         (
+            line(
+                "unnest(x: unnested) -> type of x",
+                "Returns the array.",
+                spark="_1",
+                duckdb="_1",
+                trino="_1",
+                node=UNNESTED,
+            ),
             line(
                 "_scalar_subquery(x: array) -> type of elements",
                 "Returns the element of an array, which is the only one; of NULL, NULL.",
