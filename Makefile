@@ -287,6 +287,10 @@ delay-examples: setup ## from a file to the views of the worked examples, live: 
 bench-small: setup ## what small steps, rest and a start cost, in CPU seconds: ARGS="--seconds 60"
 	@$(BIN)/python -m bench.small_steps $(ARGS)
 
+.PHONY: many
+many: setup ## a tick over 100 small views of ten kinds, 20 changed rows: ARGS="--kinds joins --no-all"
+	@$(BIN)/python -m bench.many $(ARGS)
+
 .PHONY: bench-console
 bench-console: setup ## how long the console takes to show 100 views: ARGS="--views 300"
 	@$(BIN)/python -m bench.console $(ARGS)

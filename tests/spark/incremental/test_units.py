@@ -64,6 +64,8 @@ OTHERS = {
     "distinct_join": "fold",
     "on_corrected": "exact change",
     "distinct_corrected": "fold",
+    "of_groups": "fold",
+    "of_distinct": "fold",
 }
 """The views that another rule keeps."""
 
