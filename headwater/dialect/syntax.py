@@ -200,6 +200,10 @@ class ViewWatermark(exp.Expression, exp.Func):
     _sql_names = ["WATERMARK"]
 
 
+class OneColumn(exp.Expression, exp.Func):
+    """An array of which UNNEST gives one column; it is gone once its type is known."""
+
+
 class JSONScalar(exp.Expression, exp.Func):
     """``json_extract_scalar(x, path ERROR ON ERROR)``: it fails on objects, arrays and no JSON."""
 

@@ -44,7 +44,7 @@ from headwater.analyze.typing.elements import array, element
 from headwater.analyze.typing.functions import FUNCTIONS
 from headwater.analyze.typing.rows import row
 from headwater.analyze.typing.zones import at_time_zone
-from headwater.dialect.syntax import DIALECT, ViewWatermark
+from headwater.dialect.syntax import DIALECT, OneColumn, ViewWatermark
 from headwater.errors.nearest import did_you_mean
 
 Rule = Callable[[exp.Expr, Diagnostics], exp.DataType]
@@ -104,6 +104,19 @@ def _call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
         node.replace(other)
         return infer(other, report)
     return call(node, report) if lambdas_typed(node, infer, report) else t.UNKNOWN
+
+
+def _one_column(node: exp.Expr, report: Diagnostics) -> exp.DataType:
+    """Refuse what UNNEST gives several columns of; otherwise the node has said what it has to."""
+    kind = type_of(node.this)
+    if kind.this is t.Type.ARRAY and t.family(t.elements(kind)[0]) != "struct":
+        node.replace(node.this)
+    elif not t.is_unknown(kind):
+        message = f"UNNEST of {t.sql_type(kind)} has one name for its columns"
+        hint = "name each of them, and read them by LEFT JOIN UNNEST(x) AS u (a, b) ON true"
+        report.add("WRONG_ARGUMENTS", message, node.this, hint)
+        return t.UNKNOWN
+    return kind
 
 
 def _unsupported(node: exp.Expr, report: Diagnostics) -> exp.DataType:
@@ -364,6 +377,7 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.If: _if,
     exp.Cast: bind_cast,
     exp.TryCast: bind_cast,
+    OneColumn: _one_column,
     exp.Try: _same,
     exp.Interval: _interval,
     exp.Array: array,

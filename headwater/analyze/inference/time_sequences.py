@@ -8,10 +8,11 @@ In: a call whose arguments are typed. Out: the same with whole numbers::
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 
 from sqlglot import exp
 
+from headwater.analyze.fallibility.fallible import SAFE
 from headwater.analyze.inference.language_texts import composed_untyped
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
@@ -41,7 +42,23 @@ def sequence_of_times(node: exp.Expr) -> exp.Expr | None:
     if length is None or not length or length % unit:
         return None
     text = _OF_DATES if kind == t.DATE else _OF_TIMES
-    return composed_untyped(text, [first, last, exp.Literal.number(length // unit)])
+    made = composed_untyped(text, [first, last, exp.Literal.number(length // unit)])
+    for added in made.find_all(exp.DateAdd):
+        added.meta[SAFE] = True  # it lies between two times
+    for distance in list(made.find_all(exp.DateDiff)):
+        if days := _days(last, first):
+            distance.replace(exp.Literal.number(days))
+    return made
+
+
+def _days(last: exp.Expr, first: exp.Expr) -> int | None:
+    """The days between two dates that are written out, which says how many elements there are."""
+    texts = [each.this.name for each in (last, first) if isinstance(each.this, exp.Literal)]
+    try:
+        later, sooner = map(date.fromisoformat, texts)
+    except ValueError:
+        return None
+    return (later - sooner).days
 
 
 def _length(step: exp.Expr) -> timedelta | None:

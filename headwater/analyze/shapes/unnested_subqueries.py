@@ -19,7 +19,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headwater.analyze.names.function_names import read_names
-from headwater.analyze.typing.functions.arrays import UNNESTED
+from headwater.dialect.syntax import OneColumn
 
 _ELSE = (
     "joins",
@@ -98,7 +98,7 @@ def _reads_an_array(select: exp.Select) -> bool:
 
 def _elements(select: exp.Select) -> exp.Expr:
     """The elements that are rows of a subquery."""
-    array = UNNESTED(expressions=[select.args["from_"].this.expressions[0].copy()])
+    array = OneColumn(this=select.args["from_"].this.expressions[0].copy())
     where = select.args.get("where")
     return array if where is None else _called("filter", array, _lambda(select, where.this))
 

@@ -9,7 +9,7 @@ from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions.entry import Arguments, Function, Table
 from headwater.analyze.typing.functions.lines import line, named
 
-_MOST = "10000"
+_MOST = 10_000
 _STEPS = "(CAST(_2 AS DOUBLE) - _1) / coalesce(_3, if(_2 < _1, -1, 1))"
 _JOINED = (
     "CASE WHEN _1 IS NOT NULL AND _2 IS NOT NULL THEN"
@@ -28,6 +28,18 @@ _AMONG = (
     " AND list_position(_2, e) {}) END"
 )
 _ORDER = "Other engines have an order of their own."
+
+
+def _no_sequence(node: exp.Expr) -> str:
+    """The condition that there is no sequence, empty if numbers that are written out make one."""
+    written = [each.this if isinstance(each, exp.Cast) else each for each in node.expressions]
+    if all(isinstance(each, exp.Literal) and each.is_int for each in written):
+        first, last, *steps = (int(each.name) for each in written)
+        step = steps[0] if steps else (-1 if last < first else 1)
+        if step and 0 <= (last - first) / step < _MOST:
+            return ""
+    return f"_3 = 0 OR (_3 > 0 AND _1 > _2) OR (_3 < 0 AND _1 < _2) OR {_STEPS} >= {_MOST}"
+
 
 ARRAYS: Table = dict(
     (
@@ -99,7 +111,7 @@ ARRAYS: Table = dict(
             spark="sequence(_1, _2) ;; sequence(_1, _2, _3)",
             duckdb="CASE WHEN _1 <= _2 THEN generate_series(_1, _2)"
             " ELSE generate_series(_1, _2, -1) END ;; generate_series(_1, _2, _3)",
-            fails=f"_3 = 0 OR (_3 > 0 AND _1 > _2) OR (_3 < 0 AND _1 < _2) OR {_STEPS} >= {_MOST}",
+            fails=_no_sequence,
             engines="Dates are a day apart, or an `INTERVAL` of days; times an `INTERVAL` of"
             " seconds to days. It fails if the step leads away, or for more than 10,000 elements.",
         ),
@@ -194,9 +206,6 @@ def _value_of(arguments: Arguments) -> exp.DataType:
     return t.elements(arguments[0])[-1]
 
 
-UNNESTED = named("_unnested")
-"""An array that UNNEST gives one column of, in a function over arrays instead of a subquery."""
-
 SCALAR_SUBQUERY = named("_scalar_subquery")
 """The row of a scalar subquery of which there could be several."""
 
@@ -216,14 +225,6 @@ ELEMENTS: Table = {
     ),
     **dict(
         (
-            line(
-                "unnest(x: unnested) -> type of x",
-                "Returns the array.",
-                spark="_1",
-                duckdb="_1",
-                trino="_1",
-                node=UNNESTED,
-            ),
             line(
                 "_scalar_subquery(x: array) -> type of elements",
                 "Returns the element of an array, which is the only one; of NULL, NULL.",

@@ -121,9 +121,6 @@ KINDS: Mapping[str, Callable[[exp.DataType], bool]] = {
     ),
     "exacts": lambda kind: KINDS["comparables"](kind) and not t.is_float(t.elements(kind)[0]),
     "arrays": lambda kind: t.family(kind) == "array" and t.family(t.elements(kind)[0]) == "array",
-    "unnested": lambda kind: (
-        t.family(kind) == "array" and t.family(t.elements(kind)[0]) != "struct"
-    ),
     "lambda": lambda kind: True,
     "element": lambda kind: True,
     "same": lambda kind: True,
@@ -150,7 +147,6 @@ WANTED: Mapping[str, str] = {
     "summable": "a number",
     "jsonable": "a text, exact number, boolean or date, or an array or a row without decimals",
     "array": "an array",
-    "unnested": "an array whose elements are one column, as those of rows are not",
     "collection": "an array or a map",
     "map": "a map",
     "binary": "bytes",
