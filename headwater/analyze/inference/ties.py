@@ -55,7 +55,7 @@ def anchor_windows(select: exp.Select, relations: Sequence[Relation], report: Di
     Args:
         relations: what its FROM gives.
     """
-    ties, untold = _of_groups(select) if is_aggregate(select) else _of_rows(select, relations)
+    ties, unordered = _of_groups(select) if is_aggregate(select) else _of_rows(select, relations)
     for window in window_calls(select):
         spec, order = window.args.get("spec"), window.args.get("order")
         if order is None:
@@ -63,14 +63,17 @@ def anchor_windows(select: exp.Select, relations: Sequence[Relation], report: Di
         for item in order.expressions:
             check_sortable(item, report)
         rows = spec is not None and str(spec.args.get("kind")).upper() == "ROWS"
-        if _by_place(order, relations):
+        if _by_place(order, relations) or not (rows or isinstance(bare(window), OF_TIES)):
             continue
-        if rows or isinstance(bare(window), OF_TIES):
-            window.set("order", anchored(order, ties))
-            named = [*(window.args.get("partition_by") or []), *(i.this for i in order.expressions)]
-            for node in (each for each in untold if each not in named):
+        partition = window.args.get("partition_by") or []
+        parts = list(ties)
+        for value in (each for each in unordered if each not in partition):
+            if found := _parts_of(value):
+                parts += found
+            else:
                 hint = "use rank(), which treats them alike, or select what can be compared of it"
-                _refuse(node, hint, report)
+                _refuse(value, hint, report)
+        window.set("order", anchored(order, parts))
 
 
 def break_ties(select: exp.Select, relations: Sequence[Relation], report: Diagnostics) -> None:
@@ -111,8 +114,8 @@ def _told_by(
 ) -> Sequence[exp.Expr] | None:
     """What tells rows apart that differ in an output without an order; None if nothing does."""
     if is_aggregate(select):
-        ties, untold = _of_groups(select)
-        return None if untold else ties
+        keys, unordered = _of_groups(select)
+        return None if unordered else keys
     if is_distinct(select) or value.find(exp.Window, exp.Query):
         return None
     read = {column.table for column in value.find_all(exp.Column)}
@@ -191,36 +194,20 @@ def _of_one_table(node: exp.Expr, columns: set[str]) -> bool:
 
 
 def _of_groups(select: exp.Select) -> tuple[list[exp.Expr], list[exp.Expr]]:
-    """What tells groups apart, and the keys that no order tells apart."""
-    ties: list[exp.Expr] = []
-    untold: list[exp.Expr] = []
-    for key in _keys_of_groups(select):
-        _add(key, ties, untold)
-    return ties, untold
-
-
-def _keys_of_groups(select: exp.Select) -> list[exp.Expr]:
+    """The keys that tell groups apart, and those that have no order."""
     group = select.args.get("group")
-    return list(group.expressions) if group else []
-
-
-def _add(value: exp.Expr, ties: list[exp.Expr], untold: list[exp.Expr]) -> None:
-    """Add what tells rows apart that differ in a value, or else the value to what nothing tells."""
-    parts = _parts_of(value)
-    if parts is None:
-        untold.append(value)
-    else:
-        ties += parts
+    keys = list(group.expressions) if group else []
+    return keys, [key for key in keys if has_no_order(key)]
 
 
 def _of_rows(
     select: exp.Select, relations: Sequence[Relation]
 ) -> tuple[list[exp.Expr], list[exp.Expr]]:
-    """Return what tells rows of FROM apart, and what the SELECT reads that no order tells apart."""
+    """What tells rows of FROM apart, and what the SELECT reads that has no order."""
     # An array does not sort, but a value computed from it may: ``cardinality(a)`` tells rows apart.
     aliases = {relation.alias for relation in relations if _key_of(relation) is None}
     ties = columns_of(relations)
-    untold: list[exp.Expr] = []
+    unordered: list[exp.Expr] = []
     qualify = select.args.get("qualify")
     heads = [*(item.unalias() for item in select.selects), *([qualify.this] if qualify else [])]
     for value in (value for head in heads for value in _values_of(head)):
@@ -228,10 +215,9 @@ def _of_rows(
         plain = is_comparable(value) and not value.find(exp.Query) and not any(failing(value))
         if columns and plain:
             ties.append(value.copy())
-            continue
-        for column in columns:
-            _add(column, ties, untold)
-    return ties, untold
+        else:
+            unordered += columns
+    return ties, unordered
 
 
 def _values_of(expression: exp.Expr) -> Iterator[exp.Expr]:

@@ -91,7 +91,7 @@ SELECT v.p FROM g RIGHT JOIN ((VALUES (1, 2)) AS v (p, q)) ON g.x = v.q
 
 CLAUSES = frozenset(kind.__name__ for kind in read_clauses.READ)
 NAMES = {
-    *("Identifier.this", "Column.table", "Table.alias", "Alias.this"),
+    *("Identifier.this", "Column.table", "Table.alias", "Values.alias", "Alias.this"),
     *("TableAlias.this", "TableAlias.columns"),
 }
 """Names that nobody has to mention: of what is not read, or of what is the only one there is."""
