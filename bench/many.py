@@ -1,8 +1,9 @@
 """``make many``: a tick over many small views of many kinds, of whose inputs a few rows changed.
 
 In: how many keyed tables, rows, views and ticks. Out: a line for each kind with ten views of it
-alone, and one for a hundred views of all kinds: seconds and CPU seconds of a tick, jobs of Spark
-for each view, with each view kept by its rule, computed anew, or as the planner prices it.
+alone, and one for a hundred views of all kinds: seconds and CPU seconds of a tick, and its jobs of
+Spark by view, those that land the rows among them. Each view is kept by its rule, computed anew, or
+as the planner prices it.
 
 A tick lands the changed rows and brings every view up to them; the first tick fills the tables and
 does not count. CPU seconds are those of this process and its JVM, without the JVM's compilers.
@@ -19,7 +20,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -140,11 +141,7 @@ def measured(
             found.append(Cost(*spent))
     finally:
         supervisor.stop()
-    return Cost(*(statistics.median(each) for each in zip(*map(_figures, found[1:]), strict=True)))
-
-
-def _figures(cost: Cost) -> tuple[float, float, int]:
-    return cost.seconds, cost.cpu, cost.jobs
+    return Cost(*map(statistics.median, zip(*map(astuple, found[1:]), strict=True)))
 
 
 def _jobs(spark: SparkSession) -> int:

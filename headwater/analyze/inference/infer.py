@@ -22,7 +22,7 @@ from headwater.analyze.inference.carried import carried_call, check_values, read
 from headwater.analyze.inference.casts import bind_cast
 from headwater.analyze.inference.lambdas import lambdas_typed, waiting_lambda
 from headwater.analyze.inference.lists import LISTS
-from headwater.analyze.inference.time_sequences import sequence_of_times
+from headwater.analyze.inference.time_sequences import is_time_sequence, time_sequence
 from headwater.analyze.inference.window_functions import (
     WINDOW_FUNCTIONS,
     ignore_nulls,
@@ -100,7 +100,13 @@ def _rule(node: exp.Expr) -> Rule:
 
 
 def _call(node: exp.Expr, report: Diagnostics) -> exp.DataType:
-    if other := carried_call(node) or _joined_arrays(node) or sequence_of_times(node):
+    if is_time_sequence(node):
+        other = time_sequence(node, report)
+        if other is None:
+            return t.UNKNOWN
+    else:
+        other = carried_call(node) or _joined_arrays(node)
+    if other is not None:
         node.replace(other)
         return infer(other, report)
     return call(node, report) if lambdas_typed(node, infer, report) else t.UNKNOWN

@@ -17,7 +17,7 @@ from headwater.analyze.connectors.registry import CONNECTORS
 from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.fallibility.fallible import failing
 from headwater.analyze.inference.compositions import composed
-from headwater.analyze.inference.window_functions import OF_TIES, bare
+from headwater.analyze.inference.window_functions import OF_TIES
 from headwater.analyze.names.ordering import (
     anchored,
     ascending,
@@ -28,6 +28,7 @@ from headwater.analyze.names.ordering import (
 )
 from headwater.analyze.names.scope import Relation, column_of
 from headwater.analyze.query_parts import (
+    bare_call,
     columns_of_one,
     is_aggregate,
     is_distinct,
@@ -63,7 +64,7 @@ def anchor_windows(select: exp.Select, relations: Sequence[Relation], report: Di
         for item in order.expressions:
             check_sortable(item, report)
         rows = spec is not None and str(spec.args.get("kind")).upper() == "ROWS"
-        if _by_place(order, relations) or not (rows or isinstance(bare(window), OF_TIES)):
+        if _by_place(order, relations) or not (rows or isinstance(bare_call(window), OF_TIES)):
             continue
         partition = window.args.get("partition_by") or []
         parts = list(ties)

@@ -8,65 +8,74 @@ In: a call whose arguments are typed. Out: the same with whole numbers::
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from contextlib import suppress
+from datetime import date
 
 from sqlglot import exp
 
+from headwater.analyze.diagnostics import Diagnostics
 from headwater.analyze.fallibility.fallible import SAFE
-from headwater.analyze.inference.language_texts import composed_untyped
+from headwater.analyze.inference.carried import micros
+from headwater.analyze.inference.language_texts import composed_untyped, parsed
 from headwater.analyze.typing import types as t
 from headwater.analyze.typing.common_type import type_of
 from headwater.analyze.typing.functions.lines import named
-from headwater.dialect.vocabulary import LENGTHS
+from headwater.dialect.meanings.templates import filled
 
 _SEQUENCE = named("sequence")
-_STEPS = "transform(sequence(0, date_diff('{unit}', _1, _2), _3), i -> date_add('{unit}', i, _1))"
-_OF_DATES, _OF_TIMES = _STEPS.format(unit="day"), _STEPS.format(unit="second")
+_STEPS = "transform(sequence(0, _2, _3), i -> date_add('{unit}', i, _1))"
+_APART = "date_diff('{unit}', _1, _2)"
+_SECOND = 1_000_000
+_DAY = 86_400 * _SECOND
 
 
-def sequence_of_times(node: exp.Expr) -> exp.Expr | None:
-    """Return a call of ``sequence`` over dates or times by whole numbers, not typed yet.
+def is_time_sequence(node: exp.Expr) -> bool:
+    """Return whether a call is a ``sequence`` that begins with a date or a time."""
+    given = node.expressions if isinstance(node, _SEQUENCE) else []
+    return len(given) in (2, 3) and t.family(type_of(given[0])) == "time"
+
+
+def time_sequence(node: exp.Expr, report: Diagnostics) -> exp.Expr | None:
+    """Return a sequence of dates or times by whole numbers, not typed yet; None after an error.
 
     Args:
-        node: any call. None is returned for any other, and for steps of months or years, whose
-            lengths differ.
+        node: see :func:`is_time_sequence`.
     """
-    if not isinstance(node, _SEQUENCE) or not 1 < len(node.expressions) <= 3:  # noqa: PLR2004
-        return None
     first, last, *steps = node.expressions
     kind = type_of(first)
-    if type_of(last) != kind or (kind != t.DATE and t.family(kind) != "time"):
+    if type_of(last) != kind:
+        if not t.is_unknown(type_of(last)):
+            message = f"sequence goes from {t.sql_type(kind)} to {t.sql_type(type_of(last))}"
+            report.add("TYPE_CLASH", message, last, "cast one of them")
         return None
-    unit = timedelta(days=1) if kind == t.DATE else timedelta(seconds=1)
-    length = _length(steps[0]) if steps else timedelta(days=1)
-    if length is None or not length or length % unit:
+    unit, size = ("day", _DAY) if kind == t.DATE else ("second", _SECOND)
+    step = _length(steps[0], size) if steps else _DAY
+    if step is None:
+        if type_of(steps[0]) != t.INTERVAL or micros(steps[0]) is not None:  # months are reported
+            hint = "write INTERVAL '1' DAY" if kind == t.DATE else "write INTERVAL '1' HOUR"
+            message = f"the step of a sequence of {t.sql_type(kind)} must be whole {unit}s"
+            report.add("WRONG_ARGUMENTS", message, steps[0], hint)
         return None
-    text = _OF_DATES if kind == t.DATE else _OF_TIMES
-    made = composed_untyped(text, [first, last, exp.Literal.number(length // unit)])
-    for added in made.find_all(exp.DateAdd):
-        added.meta[SAFE] = True  # it lies between two times
-    for distance in list(made.find_all(exp.DateDiff)):
-        if days := _days(last, first):
-            distance.replace(exp.Literal.number(days))
-    return made
+    root = exp.Paren(this=parsed(_STEPS.format(unit=unit)).copy())
+    added = root.find(exp.DateAdd)
+    assert added is not None
+    added.meta[SAFE] = True  # it lies between two times
+    apart = _apart(first, last, unit)
+    return filled(root, [first, apart, exp.Literal.number(step // size)])
 
 
-def _days(last: exp.Expr, first: exp.Expr) -> int | None:
-    """The days between two dates that are written out, which says how many elements there are."""
-    texts = [each.this.name for each in (last, first) if isinstance(each.this, exp.Literal)]
-    try:
-        later, sooner = map(date.fromisoformat, texts)
-    except ValueError:
-        return None
-    return (later - sooner).days
+def _apart(first: exp.Expr, last: exp.Expr, unit: str) -> exp.Expr:
+    """The units between two times: a number, where two dates are written out."""
+    written = [each.this for each in (first, last) if isinstance(each, exp.Cast)]
+    match [each.name for each in written if isinstance(each, exp.Literal)]:
+        case sooner, later if unit == "day":
+            with suppress(ValueError):  # no date: that is reported where it stands
+                days = date.fromisoformat(later) - date.fromisoformat(sooner)
+                return exp.Literal.number(days.days)
+    return composed_untyped(_APART.format(unit=unit), [first, last])
 
 
-def _length(step: exp.Expr) -> timedelta | None:
-    """The length of an interval that is written out; None of months and years."""
-    unit = LENGTHS.get(step.text("unit").upper()) if isinstance(step, exp.Interval) else None
-    if unit is None or not isinstance(step.this, exp.Literal):
-        return None
-    try:
-        return unit * float(step.this.name)
-    except (ValueError, OverflowError):
-        return None
+def _length(step: exp.Expr, size: int) -> int | None:
+    """The microseconds of an interval that is written out; None if they are no whole units."""
+    length = micros(step) if isinstance(step, exp.Interval) else None
+    return length if length and length % size == 0 else None

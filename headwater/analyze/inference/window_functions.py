@@ -84,7 +84,7 @@ def over(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     Args:
         node: ``exp.Window``, what stands in it typed.
     """
-    call = bare(node)
+    call = _bare(node)
     if type(call) not in WINDOW_FUNCTIONS and type(call) not in AGGREGATES:
         message = f"{function_name(call)} does not stand before OVER"
         hint = f"before OVER stand aggregates and {', '.join(sorted(WINDOW_FUNCTIONS.values()))}"
@@ -122,8 +122,8 @@ def ignore_nulls(node: exp.Expr, report: Diagnostics) -> exp.DataType:
     return type_of(node.this)
 
 
-def bare(window: exp.Expr) -> exp.Expr:
-    """Return the function before OVER."""
+def _bare(window: exp.Expr) -> exp.Expr:
+    """The function before OVER."""
     call: exp.Expr = window.this
     return call.this if isinstance(call, (exp.Filter, exp.IgnoreNulls)) else call
 

@@ -226,6 +226,15 @@ def test_rows_of_corrected_inputs_are_guarded() -> None:
     assert [bad.input for bad in guard.bad] == ["w"]
 
 
+def test_what_a_sequence_of_dates_begins_with_keeps_its_guard() -> None:
+    first = "date_add('day', CAST(id AS BIGINT), DATE '2026-01-01')"
+    guard = plan(f"SELECT sequence({first}, DATE '2026-03-01') AS x FROM t").guard
+    assert guard is not None
+    assert any(each.startswith("DATE_ADD") for each in guard.expressions)
+    month = "sequence(DATE '2026-01-01', DATE '2026-02-01')"
+    assert plan(f"SELECT id, {month} AS x FROM t").guard is None
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_where_no_row_is_to_blame_unless_the_view_may_fail(name: str) -> None:
     with pytest.raises(HeadwaterError) as failure:

@@ -112,8 +112,8 @@ ARRAYS: Table = dict(
             duckdb="CASE WHEN _1 <= _2 THEN generate_series(_1, _2)"
             " ELSE generate_series(_1, _2, -1) END ;; generate_series(_1, _2, _3)",
             fails=_no_sequence,
-            engines="Dates are a day apart, or an `INTERVAL` of days; times an `INTERVAL` of"
-            " seconds to days. It fails if the step leads away, or for more than 10,000 elements.",
+            engines="Dates and timestamps are a day apart, or an `INTERVAL` of fixed length. It"
+            " fails if the step leads away, or for more than 10,000 elements.",
         ),
         line(
             "slice(x: array, start: bigint, length: bigint) -> type of x",

@@ -191,7 +191,7 @@ FORMS: tuple[Described, ...] = (
         "TRY(x)",
         "Returns x, and NULL where computing it fails.",
         (("TRY(1 / 0)", "NULL"), ("coalesce(TRY(CAST('a' AS INTEGER) + 1), 0)", "0")),
-        "An aggregate that can fail, as a sum of `BIGINT`, stands in a subquery.",
+        "Write an aggregate that can fail, such as a sum of `BIGINT`, in a subquery of `FROM`.",
     ),
     Described(
         "try_cast",

@@ -60,7 +60,7 @@ TEXT: Table = {
             ("concat('head', NULL)", "NULL"),
             ("concat(ARRAY[1], ARRAY[2, 3])", "[1, 2, 3]"),
         ),
-        "Beside an array, a value is an array of it.",
+        "A value beside an array is joined to it as an element.",
         params=("text", "text*"),
         result=_TEXT,
     ),
